@@ -1,0 +1,45 @@
+# Two commands on a fresh machine: `make demo` and `make test` do all the set-up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo check test test-slow bench-plan clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo        what an honest search costs, on the README's example"
+	@echo "make test        the tests (at most five minutes on two cores)"
+	@echo "make check       format, lint, types, import directions"
+	@echo "make test-slow   statistics and exhaustive checks (at most 45 minutes)"
+	@echo "make bench-plan  calibration beside dp-accounting's own, in one run"
+
+# Made anew when what it is made from changes; otherwise a second run starts at once.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "honestdp needs Python 3.11 or later; try: make PYTHON=python3.11 demo" >&2; exit 2; }
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (the first time only) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n 2 -m slow
+
+bench-plan: $(READY)
+	$(BIN)/python benchmarks/plan.py
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,63 @@
+"""The command line: one file a command. Heavy imports happen inside the commands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+import typer
+
+from honestdp import __version__
+from honestdp.cli import paper, plan
+from honestdp.errors import InputError
+
+app = typer.Typer(
+    name="honestdp",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Honest private machine learning: one (epsilon, delta) for training, tuning, scoring.\n\n"
+    "Example: honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1",
+)
+app.command("plan")(plan.command)
+app.add_typer(paper.app, name="paper")
+
+# typer's own errors (unknown option, not a number, ...) share this base, which it does not export.
+_UsageError: Any = typer.BadParameter.__mro__[2]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"honestdp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; whatever the user got wrong is one line on stderr and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except _UsageError as error:
+        _stop(error.format_message(), 2)
+    except InputError as error:
+        _stop(str(error), 2)
+    except OSError as error:
+        _stop(f"{error.filename or 'file'}: {error.strerror or error}", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _stop("interrupted", 130)
+    sys.stdout.flush()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    line = " ".join(message.split())
+    print(f"honestdp: {line}", file=sys.stderr)
+    sys.exit(code)

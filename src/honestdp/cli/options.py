@@ -1,0 +1,19 @@
+"""Readers of option values whose errors show the value and the way out."""
+
+from __future__ import annotations
+
+import typer
+
+
+def whole(text: str) -> int:
+    try:
+        return int(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number; write one like 40") from None
+
+
+def number(text: str) -> float:
+    try:
+        return float(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number; write one like 0.5") from None

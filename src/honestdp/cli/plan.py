@@ -1,0 +1,110 @@
+"""`honestdp plan`: what an honest search costs, before any data is touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from honestdp.cli.options import number, whole
+
+if TYPE_CHECKING:
+    from honestdp.planning.table import CostTable
+
+
+def command(
+    n: Annotated[
+        int,
+        typer.Option(
+            "--n", parser=whole, metavar="N", help="Records in the training part (public)."
+        ),
+    ],
+    lot_size: Annotated[int, typer.Option(parser=whole, metavar="N", help="Expected lot size.")],
+    steps: Annotated[int, typer.Option(parser=whole, metavar="N", help="Steps of every run.")],
+    candidates: Annotated[
+        int,
+        typer.Option(parser=whole, metavar="N", help="Hyperparameter candidates to choose from."),
+    ],
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            parser=number, metavar="X", help="Total delta; default 10^(floor(log10(1/n)) - 1)."
+        ),
+    ] = None,
+    noise_multiplier: Annotated[
+        float | None,
+        typer.Option(parser=number, metavar="X", help="Noise of every run: answers epsilon."),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            parser=number, metavar="X", help="Total epsilon: answers the noise multiplier."
+        ),
+    ] = None,
+    hit_probability: Annotated[
+        float | None,
+        typer.Option(
+            parser=number, metavar="X", help="Draw the best candidate at least this often."
+        ),
+    ] = None,
+    subset: Annotated[
+        float,
+        typer.Option(parser=number, metavar="X", help="Share of records subset-tuning tunes on."),
+    ] = 0.1,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw cost against candidates: FILE.html or FILE.png.")
+    ] = None,
+) -> None:
+    """What an honest hyperparameter search costs under every known procedure. Reads no data.
+
+    Example: honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1
+    """
+    if plot is not None:
+        from honestdp.report.picture import check_target
+
+        check_target(plot)
+    from honestdp.planning.plan import plan
+
+    table = plan(
+        n=n,
+        lot_size=lot_size,
+        steps=steps,
+        candidates=candidates,
+        delta=delta,
+        noise_multiplier=noise_multiplier,
+        epsilon=epsilon,
+        hit_probability=hit_probability,
+        subset=subset,
+    )
+    if json_:
+        typer.echo(json.dumps(table.to_dict(), indent=2))
+    else:
+        _show(table)
+    if plot is not None:
+        from honestdp.report.cost_plot import draw
+
+        draw(table, plot)
+        typer.echo(f"drawn: {plot}", err=True)
+
+
+def _show(table: CostTable) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if console.width < 100 or not console.is_terminal:
+        typer.echo(str(table))
+        return
+    console.print(str(table.inputs))
+    drawn = Table(box=None, header_style="bold", pad_edge=False)
+    for i, header in enumerate(table.headers):
+        drawn.add_column(header, justify="left" if i < 3 else "right", no_wrap=True)
+    for row in table.rows:
+        drawn.add_row(*table.cells(row), style="green" if table.is_smallest(row) else "dim")
+    console.print(drawn)
+    console.print("* the smallest bound on its procedure", style="dim")
+    for note in table.notes:
+        console.print(note, style="dim")

@@ -1,0 +1,61 @@
+"""Errors a person can act on, and the checks of public parameters that raise them.
+
+A message names the parameter, shows its value and says the way out. Only public
+parameters are ever shown: nothing here may be called with a value read from data.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+
+class InputError(ValueError):
+    """A public parameter is wrong; the message is one line meant for its author."""
+
+
+def fail(name: str, value: object, remedy: str) -> InputError:
+    """An `InputError` in the house's form: name, value, way out."""
+    return InputError(f"{name}={value!r}: {remedy}")
+
+
+def positive_integer(name: str, value: object) -> int:
+    number = _number(value)
+    if not (1 <= number < math.inf and number == int(number)):
+        raise fail(name, value, "must be a whole number of at least 1")
+    return int(number)
+
+
+def positive(name: str, value: object) -> float:
+    number = _number(value)
+    if not 0 < number < math.inf:
+        raise fail(name, value, "must be a finite number above 0")
+    return number
+
+
+def not_negative(name: str, value: object) -> float:
+    number = _number(value)
+    if not 0 <= number < math.inf:
+        raise fail(name, value, "must be a finite number of at least 0")
+    return number
+
+
+def open_unit(name: str, value: object) -> float:
+    number = _number(value)
+    if not 0 < number < 1:
+        raise fail(name, value, "must lie strictly between 0 and 1")
+    return number
+
+
+def unit(name: str, value: object) -> float:
+    number = _number(value)
+    if not 0 < number <= 1:
+        raise fail(name, value, "must be above 0 and at most 1")
+    return number
+
+
+def _number(value: object) -> float:
+    """The value as a float; NaN, which passes no check, where it is not a number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    return float(value)

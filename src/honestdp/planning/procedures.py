@@ -1,0 +1,293 @@
+"""The ways of selecting a model honestly: what each costs, how often it runs, what it finds.
+
+A procedure is a frozen value. `bounds` names the theorems that hold for it; `epsilon` prices a
+run of it under one of them. A new procedure is one class and one line in `procedures`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from honestdp.errors import fail, open_unit, positive_integer
+from honestdp.privacy import curve, guarantee, selection
+from honestdp.privacy.calibrate import Shape, run_count, stopping_probability
+from honestdp.privacy.events import Event, Repeated, training
+from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial, geometric
+
+
+@dataclass(frozen=True)
+class Training:
+    """The public facts of one private training, but for its noise."""
+
+    n: int
+    lot_size: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        for name in ("n", "lot_size", "steps"):
+            object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
+        if self.lot_size > self.n:
+            raise fail("lot_size", self.lot_size, f"a lot cannot exceed the n={self.n} records")
+
+    @property
+    def sampling_probability(self) -> float:
+        return self.lot_size / self.n
+
+    def event(self, noise_multiplier: float) -> Event:
+        return training(self.sampling_probability, noise_multiplier, self.steps)
+
+
+class Procedure(ABC):
+    """How a winner is found among `candidates`, and what that costs."""
+
+    candidates: int
+    name: str
+    bounds: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> Shape | None:
+        """The shape of the law of K, where the user has a choice of it."""
+        return None
+
+    @property
+    @abstractmethod
+    def expected_runs(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def max_runs(self) -> int | None: ...
+
+    @property
+    @abstractmethod
+    def hit_probability(self) -> float:
+        """The chance that the best of the candidates is ever drawn."""
+
+    @abstractmethod
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        """The epsilon of the whole procedure at this delta, under one of `bounds`."""
+
+
+@dataclass(frozen=True)
+class Untuned(Procedure):
+    """One run with hyperparameters fixed beforehand."""
+
+    candidates: int
+    name = "untuned"
+    bounds = ("rdp-classic", "rdp", "pld")
+    assumptions = ("untuned: one candidate chosen without looking at the data.",)
+    expected_runs = 1.0
+    max_runs = 1
+
+    @property
+    def hit_probability(self) -> float:
+        return 1 / self.candidates
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        return guarantee.epsilon(job.event(noise_multiplier), delta, bound)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ComposeAll(Procedure):
+    """Every candidate trains; everything may be released."""
+
+    candidates: int
+    name = "composition"
+    bounds = ("rdp-classic", "rdp", "pld")
+    assumptions = ("composition: own lots and noise for every candidate; all may be released.",)
+    hit_probability = 1.0
+
+    @property
+    def expected_runs(self) -> float:
+        return float(self.candidates)
+
+    @property
+    def max_runs(self) -> int:
+        return self.candidates
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        runs = Repeated(job.event(noise_multiplier), self.candidates)
+        return guarantee.epsilon(runs, delta, bound)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class RandomStopping(Procedure):
+    """The paper's Algorithm 1: draw until a gamma-coin says stop, at most ceil(Upsilon) times."""
+
+    candidates: int
+    gamma: float
+    name = "random-stopping"
+    bounds = ("liu-talwar", "profile")
+    assumptions = (
+        "random-stopping: liu-talwar is the paper's bound (Theorem 3.4, delta_2 = 1e-20, run cost "
+        "by RDP with the improved conversion); profile holds for the same algorithm.",
+    )
+
+    @property
+    def runs(self) -> RunCount:
+        return Capped(geometric(self.gamma), self.max_runs)
+
+    @property
+    def expected_runs(self) -> float:
+        return self.runs.mean
+
+    @property
+    def max_runs(self) -> int:
+        return selection.liu_talwar_rounds(self.gamma)
+
+    @property
+    def hit_probability(self) -> float:
+        return self.runs.hit_probability(self.candidates)
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        run = job.event(noise_multiplier)
+        if bound == "liu-talwar":
+            run_delta = selection.liu_talwar_run_delta(delta, self.max_runs)
+            run_epsilon = guarantee.epsilon(run, run_delta, "rdp")
+            return selection.liu_talwar(run_epsilon, run_delta, self.gamma)[0]
+        return selection.profile_bound(guarantee.profile(run), self.runs).epsilon(delta)
+
+
+class _RandomRuns(Procedure):
+    """What the procedures with a random K of chosen shape share."""
+
+    runs: RunCount
+
+    @property
+    def shape(self) -> Shape | None:
+        match self.runs:
+            case TruncatedNegativeBinomial(shape, _):
+                return shape
+            case Poisson():
+                return "poisson"
+        return None
+
+    @property
+    def bounds(self) -> tuple[str, ...]:  # type: ignore[override]
+        if selection.papernot_steinke_covers(self.runs):
+            return ("papernot-steinke", "profile")
+        return ("profile",)
+
+    @property
+    def hit_probability(self) -> float:
+        return self.runs.hit_probability(self.candidates)
+
+
+@dataclass(frozen=True)
+class RandomRepeats(_RandomRuns):
+    """K runs, K random; only the best leaves."""
+
+    candidates: int
+    runs: RunCount
+    name = "random-repeats"
+    assumptions = (
+        "random-repeats: K is drawn first and, like the losers and their scores, never leaves; "
+        "with shape poisson K may be 0 and nothing comes out.",
+    )
+
+    @property
+    def expected_runs(self) -> float:
+        return self.runs.mean
+
+    @property
+    def max_runs(self) -> int | None:
+        return self.runs.maximum
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        run = job.event(noise_multiplier)
+        profile = guarantee.profile(run)
+        if bound == "papernot-steinke":
+            found = selection.papernot_steinke(guarantee.rdp_curve(run), self.runs, profile)
+            return found.epsilon(delta)
+        return selection.profile_bound(profile, self.runs).epsilon(delta)
+
+
+@dataclass(frozen=True)
+class Threshold(Procedure):
+    """Draw until a score reaches a public threshold, or a gamma-coin says to give up."""
+
+    candidates: int
+    gamma: float
+    name = "threshold"
+    bounds = ("profile",)
+    assumptions = (
+        "threshold: a public score threshold; expected runs are at most 1/gamma, and the hit "
+        "probability is that of a threshold which only the best candidate reaches.",
+    )
+
+    @property
+    def expected_runs(self) -> float:
+        return 1 / self.gamma
+
+    @property
+    def max_runs(self) -> None:
+        return None
+
+    @property
+    def hit_probability(self) -> float:
+        return geometric(self.gamma).hit_probability(self.candidates)
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        profile = guarantee.profile(job.event(noise_multiplier))
+        return selection.threshold(profile, self.gamma).epsilon(delta)
+
+
+@dataclass(frozen=True)
+class SubsetTuning(_RandomRuns):
+    """Best of K on a Poisson subset of the records, then one training on the rest."""
+
+    candidates: int
+    runs: RunCount
+    share: float
+    name = "subset-tuning"
+    assumptions = (
+        "subset-tuning: K runs on a random share of the records, one more on the rest, with equal "
+        "lot ratio, steps and noise; the bound is that of the runs on the subset.",
+    )
+
+    @property
+    def expected_runs(self) -> float:
+        return self.runs.mean + 1
+
+    @property
+    def max_runs(self) -> int | None:
+        return None if self.runs.maximum is None else self.runs.maximum + 1
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        run = curve.sampled_gaussian_integers(
+            job.sampling_probability, noise_multiplier, job.steps, delta
+        )
+        profile = guarantee.profile(job.event(noise_multiplier))
+        if bound == "papernot-steinke":
+            tuning = selection.papernot_steinke(run, self.runs, profile)
+        else:
+            tuning = selection.profile_bound_rdp(run, profile, self.runs)
+        return selection.subset_tuning(tuning, run, self.share).epsilon(delta)
+
+
+def procedures(
+    candidates: int,
+    hit_probability: float | None = None,
+    subset: float = 0.1,
+    shapes: Sequence[Shape] = (0.0, 1.0, "poisson"),
+) -> list[Procedure]:
+    """Every procedure for this many candidates.
+
+    Without `hit_probability`, E[K] = candidates and gamma = 1/candidates; with it, the laws
+    that draw the best candidate at least that often.
+    """
+    k = positive_integer("candidates", candidates)
+    open_unit("subset", subset)
+    gamma = stopping_probability(k, hit_probability)
+    laws = [run_count(shape, k, hit_probability) for shape in shapes]
+    return [
+        Untuned(k),
+        ComposeAll(k),
+        RandomStopping(k, gamma),
+        *(RandomRepeats(k, law) for law in laws),
+        Threshold(k, gamma),
+        # Without K = 0: the final training needs a winner.
+        *(SubsetTuning(k, law, subset) for law in laws if not law.probability_of_none()),
+    ]

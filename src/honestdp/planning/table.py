@@ -1,0 +1,162 @@
+"""The table that `plan` answers with: as values, as text, as HTML for a notebook.
+
+Figures are rounded up: no table ever shows a cost smaller than the true one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from html import escape
+from textwrap import fill
+from typing import Any
+
+from honestdp.privacy.calibrate import Shape
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What was asked; all of it public."""
+
+    n: int
+    lot_size: int
+    steps: int
+    candidates: int
+    delta: float
+    noise_multiplier: float | None
+    epsilon: float | None
+    hit_probability: float | None
+    subset: float
+
+    def __str__(self) -> str:
+        asked = (
+            f"noise multiplier {self.noise_multiplier:g}"
+            if self.epsilon is None
+            else f"epsilon {self.epsilon:g}"
+        )
+        text = (
+            f"n {self.n}, lot size {self.lot_size}, steps {self.steps}, "
+            f"candidates {self.candidates}, delta {self.delta:g}, {asked}"
+        )
+        if self.hit_probability is not None:
+            text += f", hit probability {self.hit_probability:g}"
+        return text
+
+
+@dataclass(frozen=True)
+class Row:
+    """One procedure under one bound. None where a field has no meaning."""
+
+    procedure: str
+    bound: str
+    shape: Shape | None
+    expected_runs: float
+    max_runs: int | None
+    hit_probability: float
+    epsilon: float | None
+    delta: float
+    noise_multiplier: float | None
+
+
+@dataclass(frozen=True)
+class CostTable:
+    """What every procedure costs, cheapest first. Prints as text and shows in a notebook."""
+
+    inputs: Inputs
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def answers_epsilon(self) -> bool:
+        return self.inputs.epsilon is None
+
+    def answer(self, row: Row) -> float | None:
+        """What was asked for: epsilon, or the noise multiplier."""
+        return row.epsilon if self.answers_epsilon else row.noise_multiplier
+
+    @property
+    def single_run(self) -> float | None:
+        """The answer for one untuned run, at its tightest."""
+        return next((self.answer(row) for row in self.rows if row.procedure == "untuned"), None)
+
+    def is_smallest(self, row: Row) -> bool:
+        """Whether this is the smallest of the bounds on its procedure and shape."""
+        same = [r for r in self.rows if (r.procedure, r.shape) == (row.procedure, row.shape)]
+        return row is same[0] and self.answer(row) is not None
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        answer = "epsilon" if self.answers_epsilon else "noise multiplier"
+        return (
+            "procedure",
+            "bound",
+            "shape",
+            "expected runs",
+            "max runs",
+            "hit probability",
+            answer,
+            "x single run",
+        )
+
+    def cells(self, row: Row) -> tuple[str, ...]:
+        """One row as text, figures rounded up. `*` marks the smallest bound of a procedure."""
+        answer, single = self.answer(row), self.single_run
+        ratio = None if answer is None or not single else answer / single
+        return (
+            row.procedure,
+            row.bound + (" *" if self.is_smallest(row) else ""),
+            "-" if row.shape is None else f"{row.shape:g}" if row.shape != "poisson" else row.shape,
+            f"{row.expected_runs:.4g}",
+            "-" if row.max_runs is None else str(row.max_runs),
+            f"{row.hit_probability:.3f}",
+            _rounded_up(answer),
+            _rounded_up(ratio, 2),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"inputs": asdict(self.inputs), "rows": [asdict(row) for row in self.rows]}
+
+    def __str__(self) -> str:
+        lines = [self.headers, *(self.cells(row) for row in self.rows)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.headers))]
+        texts = [
+            "  ".join(
+                cell.ljust(width) if i < 3 else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        rule = "-" * len(texts[0])
+        notes = [fill(note, 98, subsequent_indent="  ") for note in self.notes]
+        return "\n".join([str(self.inputs), "", texts[0], rule, *texts[1:], "", *notes])
+
+    def _repr_html_(self) -> str:
+        def line(cells: tuple[str, ...], tag: str, style: str = "") -> str:
+            inner = "".join(
+                f'<{tag} style="text-align:{"left" if i < 3 else "right"};{style}">'
+                f"{escape(cell)}</{tag}>"
+                for i, cell in enumerate(cells)
+            )
+            return f"<tr>{inner}</tr>"
+
+        rows = "".join(
+            line(self.cells(row), "td", "font-weight:600" if self.is_smallest(row) else "")
+            for row in self.rows
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f"<div><p>{escape(str(self.inputs))}</p>"
+            f"<table><thead>{line(self.headers, 'th')}</thead><tbody>{rows}</tbody></table>"
+            f"<ul style='font-size:smaller'>{notes}</ul></div>"
+        )
+
+
+def _rounded_up(value: float | None, digits: int = 4) -> str:
+    """Four significant digits, or two decimals, never below the value."""
+    if value is None:
+        return "-"
+    if value <= 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(value))) if digits == 4 else digits
+    scale = 10**decimals
+    return f"{math.ceil(value * scale - 1e-9) / scale:.{decimals}f}"

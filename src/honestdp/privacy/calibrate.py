@@ -1,0 +1,126 @@
+"""From a budget back to what it buys, always rounded to the private side.
+
+noise_multiplier   (epsilon, delta) -> the least noise under which a cost fits
+candidates         (epsilon, delta) -> the most candidates that fit
+run_count          a mean or a wanted hit probability -> the law of K
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Literal
+
+from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
+from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
+
+Shape = float | Literal["poisson"]
+
+_DIGITS = 4
+_LEAST, _MOST = 1e-2, 1e6
+
+
+def noise_multiplier(cost: Callable[[float], float], epsilon: float, start: float = 2.0) -> float:
+    """A noise multiplier of four significant digits with 0.999 epsilon <= cost(it) <= epsilon.
+
+    `cost` must not grow with the noise; costs that cannot be bounded count as infinite. Where
+    the cost jumps over that window, the smallest multiplier that fits. A secant search in
+    logarithms, where costs are nearly straight lines; `start` is a first guess.
+    """
+    positive("epsilon", epsilon)
+    low, high = 0.0, math.inf  # too little noise, enough noise
+    y_low = y_high = math.nan
+    sigma = _round_up(start)
+    while True:
+        gap = _log_cost(cost, sigma) - math.log(epsilon)
+        if gap > 0:
+            low, y_low = sigma, gap
+        else:
+            high, y_high = sigma, gap
+            if gap >= -1e-3:
+                return high
+        if high == math.inf:
+            sigma = _round_up(low * min(8.0, math.exp(min(y_low, 3.0)) * 1.002))
+            if low >= _MOST:
+                raise fail("epsilon", epsilon, "no noise reaches it; raise epsilon or delta")
+        elif low == 0:
+            sigma = _round_up(high * max(0.125, math.exp(max(y_high, -3.0)) * 0.998))
+            if high <= _LEAST:
+                raise fail("epsilon", epsilon, "needs almost no noise; lower epsilon")
+        else:
+            sigma = _round_up(_crossing(low, y_low, high, y_high))
+            if not low < sigma < high:
+                sigma = _round_up(math.sqrt(low * high))
+            if not low < sigma < high:
+                return high  # neighbours: nothing lies between
+
+
+def candidates(cost: Callable[[int], float], epsilon: float, most: int = 10**6) -> int:
+    """The largest number of candidates k <= most with cost(k) <= epsilon; 0 if one is too many.
+
+    `cost` must not fall with k.
+    """
+    positive("epsilon", epsilon)
+    fits = cache(lambda k: _log_cost(cost, k) <= math.log(epsilon))
+    if not fits(1):
+        return 0
+    low, high = 1, 2
+    while high <= most and fits(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def run_count(shape: Shape, candidates: int, hit_probability: float | None = None) -> RunCount:
+    """The law of K: E[K] = candidates, or the one that hits the best with this probability."""
+    k = positive_integer("candidates", candidates)
+    if shape == "poisson":
+        if hit_probability is None:
+            return Poisson(float(k))
+        return Poisson.from_hit_probability(k, hit_probability)
+    if isinstance(shape, str):
+        raise fail("shape", shape, 'must be a number above -1 or "poisson"')
+    if hit_probability is None:
+        return TruncatedNegativeBinomial.from_mean(float(shape), float(k))
+    return TruncatedNegativeBinomial.from_hit_probability(float(shape), k, hit_probability)
+
+
+def stopping_probability(candidates: int, hit_probability: float | None = None) -> float:
+    """gamma of random stopping: 1/candidates, or the one that hits the best this often.
+
+    K ~ Geometric(gamma) hits one of k with probability 1/(1 + gamma (k-1)).
+    """
+    k = positive_integer("candidates", candidates)
+    if hit_probability is None:
+        return 1 / k
+    open_unit("hit_probability", hit_probability)
+    return min(1.0, (1 / hit_probability - 1) / (k - 1)) if k > 1 else 1.0
+
+
+def _log_cost(cost: Callable[..., float], value: float) -> float:
+    try:
+        found = cost(value)
+    except InputError:
+        return math.inf
+    if math.isnan(found):
+        return math.inf
+    return math.log(max(found, 1e-300))
+
+
+def _crossing(low: float, y_low: float, high: float, y_high: float) -> float:
+    """Where the straight line through both ends, in logarithms, falls just under the budget."""
+    y_low, y_high = y_low + 3e-4, y_high + 3e-4
+    if not math.isfinite(y_low) or not -600 < y_high < 0:
+        return math.sqrt(low * high)
+    share = y_low / (y_low - y_high)
+    # Regula falsi can creep along one side; never let it take less than 1 % of the interval.
+    return low * (high / low) ** min(max(share, 0.01), 0.99)
+
+
+def _round_up(value: float) -> float:
+    unit = 10.0 ** (math.floor(math.log10(value)) - _DIGITS + 1)
+    return float(f"{math.ceil(value / unit - 1e-9) * unit:.{_DIGITS}g}")

@@ -1,0 +1,211 @@
+"""Renyi curves, and their conversions to (epsilon, delta).
+
+A curve states: for every order a in `orders`, the Renyi divergence of order a between the
+outputs on any two neighbours is at most `values[a]` (Mironov 2017). Curves of independent or
+adaptively chosen mechanisms add. Leaving an order out never makes a statement false.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from dp_accounting import dp_event
+from dp_accounting.rdp import RdpAccountant
+from dp_accounting.rdp.rdp_privacy_accountant import compute_delta, compute_epsilon
+from numpy.typing import NDArray
+
+from honestdp.errors import fail, open_unit
+
+Floats = NDArray[np.float64]
+Conversion = Literal["classic", "improved"]
+
+# Blocks of orders, computed in turn until larger ones can no longer be the best (see
+# `sampled_gaussian`). Dense below 2, where expensive plans have their optimum; up to 2048 for
+# cheap ones: one run at n = 950,000 costs 0.141 with orders to 63 and 0.034 with these.
+_ORDER_BLOCKS: tuple[tuple[float, ...], ...] = (
+    (1.02, *(round(1 + x / 20, 2) for x in range(1, 20)), *(x / 10 for x in range(20, 110))),
+    *(
+        tuple(sorted({round(low * 2 ** (i / 8)) for i in range(8)}))
+        for low in (11, 22, 44, 88, 176, 352, 704)
+    ),
+    (1408, 2048),
+)
+_INTEGER_BLOCKS = tuple(
+    tuple(float(a) for a in range(low, high))
+    for low, high in ((2, 33), (33, 65), (65, 129), (129, 257), (257, 513))
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RdpCurve:
+    """Upper bounds `values` on the Renyi divergence at `orders` (all above 1)."""
+
+    orders: Floats
+    values: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", np.asarray(self.orders, dtype=float))
+        object.__setattr__(self, "values", np.asarray(self.values, dtype=float))
+        if self.orders.shape != self.values.shape or self.orders.ndim != 1:
+            raise fail("values", self.values.shape, "one value for each order")
+        if not np.all(self.orders > 1):
+            raise fail("orders", float(np.min(self.orders)), "orders lie above 1")
+        if not np.all(self.values >= 0):  # false for NaN too
+            raise fail("values", float(np.min(self.values)), "divergences are not negative")
+
+    def __add__(self, other: RdpCurve) -> RdpCurve:
+        orders, mine, theirs = np.intersect1d(
+            self.orders, other.orders, assume_unique=True, return_indices=True
+        )
+        return RdpCurve(orders, self.values[mine] + other.values[theirs])
+
+    def __mul__(self, count: int) -> RdpCurve:
+        return RdpCurve(self.orders, self.values * count)
+
+    def maximum(self, other: RdpCurve) -> RdpCurve:
+        """The curve that holds whichever of the two mechanisms a record went through."""
+        orders, mine, theirs = np.intersect1d(
+            self.orders, other.orders, assume_unique=True, return_indices=True
+        )
+        return RdpCurve(orders, np.maximum(self.values[mine], other.values[theirs]))
+
+    def minimum(self, other: RdpCurve) -> RdpCurve:
+        """Two bounds on the same mechanism: at each order the smaller one that is known."""
+        orders = np.union1d(self.orders, other.orders)
+        values = np.minimum(self._at(orders), other._at(orders))
+        return RdpCurve(orders, values)
+
+    def _at(self, orders: Floats) -> Floats:
+        known = dict(zip(self.orders.tolist(), self.values.tolist(), strict=True))
+        return np.array([known.get(order, math.inf) for order in orders.tolist()])
+
+    def epsilon(self, delta: float, conversion: Conversion = "improved") -> float:
+        """The smallest epsilon at this delta.
+
+        classic: min_a values(a) + ln(1/delta)/(a-1) (Mironov 2017, Prop. 3; the paper's).
+        improved: min_a values(a) + ln(1-1/a) - ln(delta a)/(a-1), and 0 where the total
+        variation is below delta (Canonne, Kamath & Steinke 2020, Prop. 12).
+        """
+        open_unit("delta", delta)
+        known = np.isfinite(self.values)
+        orders, values = self.orders[known], self.values[known]
+        if not len(orders):
+            return math.inf
+        if conversion == "classic":
+            return float(np.min(values - math.log(delta) / (orders - 1)))
+        if conversion == "improved":
+            return float(compute_epsilon(orders.tolist(), values.tolist(), delta)[0])
+        raise fail("conversion", conversion, 'choose "classic" or "improved"')
+
+    def delta(self, epsilon: float) -> float:
+        """The smallest delta at this epsilon >= 0, by the improved conversion."""
+        known = np.isfinite(self.values)
+        if not known.any():
+            return 1.0
+        orders, values = self.orders[known].tolist(), self.values[known].tolist()
+        return float(compute_delta(orders, values, epsilon)[0])
+
+
+def gaussian(noise_multiplier: float) -> RdpCurve:
+    """The Gaussian mechanism: a / (2 sigma^2) at every order a (Mironov 2017)."""
+    orders = np.array([order for block in _ORDER_BLOCKS for order in block])
+    return RdpCurve(orders, orders / (2 * noise_multiplier**2))
+
+
+@lru_cache(maxsize=512)
+def sampled_gaussian(sampling_probability: float, noise_multiplier: float, steps: int) -> RdpCurve:
+    """`steps` Gaussians on Poisson lots, by dp-accounting (Mironov, Talwar & Zhang 2019).
+
+    dp-accounting gives the remove direction, the larger of the two. Orders are tried upwards
+    in blocks and the rest left out once they cannot be the best for any delta above e^-60: the
+    divergence alone is then above what a smaller order already gives.
+    """
+    if sampling_probability == 1:
+        return gaussian(noise_multiplier) * steps
+    return _in_blocks(sampling_probability, noise_multiplier, steps, _ORDER_BLOCKS, reach=60)
+
+
+@lru_cache(maxsize=512)
+def sampled_gaussian_integers(
+    sampling_probability: float, noise_multiplier: float, steps: int, delta: float
+) -> RdpCurve:
+    """The same at the integer orders 2, 3, ... without a gap, as far as useful at this delta."""
+    reach = 10 - math.log(delta)
+    return _in_blocks(sampling_probability, noise_multiplier, steps, _INTEGER_BLOCKS, reach)
+
+
+def at_orders(
+    sampling_probability: float, noise_multiplier: float, steps: int, orders: Sequence[float]
+) -> RdpCurve:
+    """The same at given orders, all of them."""
+    return RdpCurve(
+        np.array(orders), steps * _one_step(sampling_probability, noise_multiplier, orders)
+    )
+
+
+def _in_blocks(
+    q: float, sigma: float, steps: int, blocks: Sequence[Sequence[float]], reach: float
+) -> RdpCurve:
+    orders: list[float] = []
+    values: list[float] = []
+    best = math.inf
+    for block in blocks:
+        found = steps * _one_step(q, sigma, block)
+        orders.extend(block)
+        values.extend(found)
+        best = min(best, float(np.min(found + reach / (np.array(block) - 1))))
+        if found[-1] > best:
+            break
+    return RdpCurve(np.array(orders), _fill_gaps(np.array(orders), np.array(values)))
+
+
+def _one_step(q: float, sigma: float, orders: Sequence[float]) -> Floats:
+    event = dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma))
+    with _quiet_absl():
+        curve = _values(RdpAccountant(orders).compose(event))
+    # Rounding in dp-accounting's log-sums, measured against 60-digit arithmetic: at most
+    # 1e-8 of the value and a few ulps of (order * q); kept on the private side. Without it a
+    # tiny q could come out negative, which dp-accounting turns into epsilon = 0.
+    a = np.asarray(orders, dtype=float)
+    return np.maximum(curve, 0) * (1 + 1e-8) + 4e-15 * q * a / (a - 1)
+
+
+def _values(accountant: RdpAccountant) -> Floats:
+    # dp-accounting has no public way to read a curve out.
+    return np.array(accountant._rdp, dtype=float)
+
+
+def _fill_gaps(orders: Floats, values: Floats) -> Floats:
+    """Fractional orders that dp-accounting gave up on, from the integer orders around them.
+
+    (a-1) * value(a) is convex in a and 0 at a = 1 (Wang, Balle & Kasiviswanathan 2019,
+    Cor. 10), so a straight line between known orders lies above it.
+    """
+    missing = ~np.isfinite(values)
+    if not missing.any() or missing.all():
+        return values
+    xs = np.concatenate([[1.0], orders[~missing]])
+    ys = np.concatenate([[0.0], (orders[~missing] - 1) * values[~missing]])
+    inside = missing & (orders < xs[-1])
+    filled = values.copy()
+    filled[inside] = np.interp(orders[inside], xs, ys) / (orders[inside] - 1)
+    return filled
+
+
+@contextmanager
+def _quiet_absl() -> Iterator[None]:
+    """dp-accounting warns of each order that does not converge; `_fill_gaps` handles them."""
+    logger = logging.getLogger("absl")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before

@@ -1,0 +1,103 @@
+"""What touches the data, as frozen values.
+
+An event says what a mechanism did, never what it saw. `guarantee` prices it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+from honestdp.errors import fail, positive, positive_integer, unit
+from honestdp.privacy.runs import RunCount
+
+
+class Event:
+    """Base of all events; compare and hash by value."""
+
+
+@dataclass(frozen=True)
+class Gaussian(Event):
+    """A query of l2 sensitivity S answered with N(0, (noise_multiplier * S)^2) noise."""
+
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        # Always a float: dp-accounting 0.6 silently drops counts for integer multipliers.
+        object.__setattr__(
+            self, "noise_multiplier", positive("noise_multiplier", self.noise_multiplier)
+        )
+
+
+@dataclass(frozen=True)
+class PoissonGaussian(Event):
+    """A `Gaussian` on a lot that holds each record independently with sampling_probability."""
+
+    sampling_probability: float
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        for name, check in (("sampling_probability", unit), ("noise_multiplier", positive)):
+            object.__setattr__(self, name, check(name, getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Repeated(Event):
+    """`count` independent runs of one event, all released; each may depend on those before."""
+
+    event: Event
+    count: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", positive_integer("count", self.count))
+
+
+@dataclass(frozen=True)
+class Composition(Event):
+    """Several events on the same records, all released."""
+
+    events: tuple[Event, ...]
+
+    def __init__(self, *events: Event) -> None:
+        object.__setattr__(self, "events", tuple(events))
+
+
+@dataclass(frozen=True)
+class Disjoint(Event):
+    """Events on disjoint parts of the table, split by public row numbers.
+
+    A record is in one part only, so the cost is the largest of the parts' costs.
+    """
+
+    parts: tuple[Event, ...]
+
+    def __init__(self, *parts: Event) -> None:
+        if not parts:
+            raise fail("parts", parts, "give at least one event")
+        object.__setattr__(self, "parts", tuple(parts))
+
+
+@dataclass(frozen=True)
+class Selection(Event):
+    """K independent runs of one event, K drawn from `runs`; only the best-scored run leaves."""
+
+    event: Event
+    runs: RunCount
+
+
+def training(sampling_probability: float, noise_multiplier: float, steps: int) -> Event:
+    """One private training: `steps` noisy sums over independent Poisson lots."""
+    return Repeated(PoissonGaussian(sampling_probability, noise_multiplier), steps)
+
+
+def shared_lots(
+    sampling_probability: float, noise_multiplier: float, steps: int, candidates: int
+) -> Event:
+    """`candidates` trainings that read the *same* lots with independent noise.
+
+    The k answers on one lot are one Gaussian query with multiplier sigma / sqrt(k), so
+    sampling amplifies them once, not k times: dearer than independent lots. Best-of-K has
+    no such formula; honestdp always draws lots apart, and prices this for comparison.
+    """
+    multiplier = noise_multiplier / sqrt(positive_integer("candidates", candidates))
+    return training(sampling_probability, multiplier, steps)

@@ -1,0 +1,304 @@
+"""How many runs a random search makes: the laws of K.
+
+A law is known by its probability generating function f(x) = E[x^K]. The bounds need ln f'
+near x = 1, so everything is written in the tail u = 1 - x, where it stays exact.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import gammaln, logsumexp
+
+from honestdp.errors import fail, open_unit, positive, positive_integer, unit
+
+Floats = NDArray[np.float64]
+
+
+class RunCount(ABC):
+    """The law of the number K of runs."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """E[K] = f'(1)."""
+
+    @property
+    def maximum(self) -> int | None:
+        """The largest K that can occur; None where there is no limit."""
+        return None
+
+    @abstractmethod
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        """f(1 - u)."""
+
+    @abstractmethod
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        """ln f'(1 - u)."""
+
+    @abstractmethod
+    def probabilities(self, largest: int) -> Floats:
+        """P(K = k) for k = 0 .. largest."""
+
+    def probability_of_none(self) -> float:
+        """P(K = 0) = f(0)."""
+        return max(0.0, float(self.pgf_tail(1.0)))
+
+    def hit_probability(self, candidates: int) -> float:
+        """The chance that K uniform draws among `candidates` ever draw one given candidate."""
+        k = positive_integer("candidates", candidates)
+        return 1.0 - float(self.pgf_tail(1.0 / k))
+
+
+@dataclass(frozen=True)
+class TruncatedNegativeBinomial(RunCount):
+    """P(K = k) proportional to (1-gamma)^k * prod_{l<k} (l + shape)/(l + 1), k >= 1.
+
+    Shape eta > -1 and gamma in (0, 1]; shape 1 is the geometric law, shape 0 the logarithmic.
+    Definition 1 of Papernot & Steinke, "Hyperparameter Tuning with Renyi Differential Privacy"
+    (2022). f'(1-u) = E[K] * (gamma / (gamma + (1-gamma) u))^(1 + eta).
+    """
+
+    shape: float
+    gamma: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.shape, bool) or not (-1 < self.shape < math.inf):
+            raise fail("shape", self.shape, "must be a finite number above -1")
+        unit("gamma", self.gamma)
+
+    @property
+    def mean(self) -> float:
+        g = self.gamma
+        if g == 1:
+            return 1.0
+        if self.shape == 1:
+            return 1 / g
+        return (1 / g - 1) * _expm1_ratio(self.shape, math.log(g))
+
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        u = np.asarray(u, dtype=float)
+        if self.gamma == 1:
+            return 1 - u
+        # The logarithm of 1 - (1-gamma)(1-u), the base of every power here.
+        log_s = np.log(self.gamma + (1 - self.gamma) * u)
+        if self.shape == 0:
+            return log_s / math.log(self.gamma)
+        return np.expm1(-self.shape * log_s) / math.expm1(-self.shape * math.log(self.gamma))
+
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        s = self.gamma + (1 - self.gamma) * np.asarray(u, dtype=float)
+        return math.log(self.mean) + (1 + self.shape) * (math.log(self.gamma) - np.log(s))
+
+    def probabilities(self, largest: int) -> Floats:
+        result = np.zeros(largest + 1)
+        if largest < 1:
+            return result
+        if self.gamma == 1:
+            result[1] = 1
+            return result
+        k = np.arange(1, largest)
+        log_ratios = math.log1p(-self.gamma) + np.log((k + self.shape) / (k + 1))
+        log_first = float(self.log_derivative_tail(1.0))  # f'(0) = P(K = 1)
+        result[1:] = np.exp(log_first + np.concatenate([[0.0], np.cumsum(log_ratios)]))
+        return result
+
+    @classmethod
+    def from_mean(cls, shape: float, mean: float) -> TruncatedNegativeBinomial:
+        """The law of this shape with E[K] = mean >= 1."""
+        positive("mean", mean)
+        if mean < 1:
+            raise fail("mean", mean, "a truncated negative binomial has at least 1 run")
+        cls(shape, 1.0)
+        if mean == 1 or shape == 1:
+            return cls(shape, 1.0 / mean)
+        return cls(shape, _solve_gamma(lambda g: math.log(cls(shape, g).mean / mean)))
+
+    @classmethod
+    def from_hit_probability(
+        cls, shape: float, candidates: int, probability: float
+    ) -> TruncatedNegativeBinomial:
+        """The law that ever draws one given of `candidates` with at least this probability."""
+        open_unit("hit_probability", probability)
+        k = positive_integer("candidates", candidates)
+        if probability <= cls(shape, 1.0).hit_probability(k):
+            return cls(shape, 1.0)
+        return cls(shape, _solve_gamma(lambda g: cls(shape, g).hit_probability(k) - probability))
+
+
+def geometric(gamma: float) -> TruncatedNegativeBinomial:
+    """K = the number of tosses until a gamma-coin first shows heads."""
+    return TruncatedNegativeBinomial(1.0, gamma)
+
+
+def logarithmic(gamma: float) -> TruncatedNegativeBinomial:
+    """P(K = k) = (1-gamma)^k / (k ln(1/gamma))."""
+    return TruncatedNegativeBinomial(0.0, gamma)
+
+
+@dataclass(frozen=True)
+class Poisson(RunCount):
+    """K ~ Poisson(mean). K may be 0: then nothing leaves."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        positive("rate", self.rate)
+
+    @property
+    def mean(self) -> float:
+        return self.rate
+
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        return np.exp(-self.rate * np.asarray(u, dtype=float))
+
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        return math.log(self.rate) - self.rate * np.asarray(u, dtype=float)
+
+    def probabilities(self, largest: int) -> Floats:
+        k = np.arange(largest + 1)
+        return np.exp(k * math.log(self.rate) - self.rate - gammaln(k + 1))
+
+    @classmethod
+    def from_hit_probability(cls, candidates: int, probability: float) -> Poisson:
+        open_unit("hit_probability", probability)
+        return cls(-positive_integer("candidates", candidates) * math.log1p(-probability))
+
+
+@dataclass(frozen=True)
+class Binomial(RunCount):
+    """K ~ Binomial(trials, probability): each of `trials` runs happens on its own coin."""
+
+    trials: int
+    probability: float
+
+    def __post_init__(self) -> None:
+        positive_integer("trials", self.trials)
+        unit("probability", self.probability)
+
+    @property
+    def mean(self) -> float:
+        return self.trials * self.probability
+
+    @property
+    def maximum(self) -> int:
+        return self.trials
+
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        return (1 - self.probability * np.asarray(u, dtype=float)) ** self.trials
+
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        if self.trials == 1:
+            return np.full(np.shape(u), math.log(self.probability))
+        with np.errstate(divide="ignore"):
+            log_x = np.log1p(-self.probability * np.asarray(u, dtype=float))
+        return math.log(self.mean) + (self.trials - 1) * log_x
+
+    def probabilities(self, largest: int) -> Floats:
+        result = np.zeros(largest + 1)
+        k = np.arange(min(largest, self.trials) + 1)
+        if self.probability == 1:
+            result[k] = k == self.trials
+            return result
+        log_choose = gammaln(self.trials + 1) - gammaln(k + 1) - gammaln(self.trials - k + 1)
+        log_odds = math.log(self.probability) - math.log1p(-self.probability)
+        result[k] = np.exp(log_choose + k * log_odds + self.trials * math.log1p(-self.probability))
+        return result
+
+
+@dataclass(frozen=True)
+class Capped(RunCount):
+    """min(K, cap) for another law of K: a hard stop."""
+
+    law: RunCount
+    cap: int
+
+    def __post_init__(self) -> None:
+        positive_integer("cap", self.cap)
+        if isinstance(self.law, Capped):
+            raise fail("law", self.law, "is capped already; keep the smaller cap")
+        if not self._is_geometric and self.cap > _LARGEST_TABLE:
+            raise fail("cap", self.cap, f"at most {_LARGEST_TABLE}, or no cap at all")
+
+    @property
+    def _is_geometric(self) -> bool:
+        return isinstance(self.law, TruncatedNegativeBinomial) and self.law.shape == 1
+
+    @property
+    def mean(self) -> float:
+        return math.exp(float(self.log_derivative_tail(0.0)))
+
+    @property
+    def maximum(self) -> int:
+        return self.cap if self.law.maximum is None else min(self.cap, self.law.maximum)
+
+    def probabilities(self, largest: int) -> Floats:
+        result = np.zeros(largest + 1)
+        known = self.law.probabilities(min(largest, self.cap - 1))
+        result[: len(known)] = known
+        if largest >= self.cap:
+            result[self.cap] = max(0.0, 1.0 - known.sum())
+        return result
+
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        u = np.asarray(u, dtype=float)
+        if self._is_geometric:
+            # 1 - f(x) = (1-x) * sum_{j<cap} ((1-gamma) x)^j
+            log_r, s = self._geometric_base(u)
+            return 1 + u * np.expm1(self.cap * log_r) / s
+        return np.exp(self._log_sum(u, power=0))
+
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        u = np.asarray(u, dtype=float)
+        if self._is_geometric:
+            # The derivative of the line above, arranged so that no term is negative.
+            g = self.law.gamma  # type: ignore[attr-defined]
+            log_r, s = self._geometric_base(u)
+            head = -np.expm1(self.cap * log_r) * g / s**2
+            if self.cap == 1:
+                return np.zeros(np.shape(u))
+            return np.log(head + (1 - g) * u * self.cap * np.exp((self.cap - 1) * log_r) / s)
+        return self._log_sum(u, power=1)
+
+    def _geometric_base(self, u: Floats) -> tuple[Floats, Floats]:
+        g = self.law.gamma  # type: ignore[attr-defined]
+        with np.errstate(divide="ignore"):
+            log_r = np.log1p(-u) + (math.log1p(-g) if g < 1 else -math.inf)
+        return log_r, g + (1 - g) * u
+
+    def _log_sum(self, u: Floats, power: int) -> Floats:
+        """ln sum_k k^power p_k x^(k - power), by the table of p."""
+        k = np.arange(power, self.maximum + 1)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.probabilities(self.maximum)[power:])
+            log_x = np.log1p(-np.atleast_1d(u))
+        if power:
+            log_weights = log_weights + np.log(k)
+        exponents = (k - power)[None, :] * np.maximum(log_x, -1e300)[:, None]
+        return logsumexp(log_weights[None, :] + exponents, axis=1).reshape(np.shape(u))
+
+
+_LARGEST_TABLE = 20_000
+
+
+def _expm1_ratio(a: float, log_gamma: float) -> float:
+    """a / (1 - gamma^a), continued to 1 / ln(1/gamma) at a = 0."""
+    denominator = -math.expm1(a * log_gamma)
+    return a / denominator if abs(denominator) > 1e-12 else -1 / log_gamma
+
+
+def _solve_gamma(falling: Callable[[float], float]) -> float:
+    """A gamma just below the root of a function that falls as gamma grows to 1."""
+    lowest, highest = math.log(1e-14), -1e-12
+    if falling(math.exp(lowest)) < 0:
+        raise fail("runs", "too many", "no law of this shape reaches that; ask for less")
+    if falling(math.exp(highest)) > 0:
+        return math.exp(highest)
+    root = brentq(lambda x: falling(math.exp(x)), lowest, highest, xtol=1e-13)
+    return math.exp(root) * (1 - 1e-11)  # below the root: never fewer runs than asked for

@@ -1,0 +1,1 @@
+"""What people look at: pictures now, the report of a run later."""
