@@ -1,0 +1,33 @@
+"""Shared by all tests: where the real data lie, and that they are not silently skipped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+
+def _data_folder() -> Path | None:
+    named = os.environ.get("HONESTDP_DATA")
+    return Path(named) if named and Path(named).is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real datasets; tests that use it carry the mark `data`."""
+    folder = _data_folder()
+    if folder is None:
+        pytest.skip("set HONESTDP_DATA to the folder with the datasets")
+    return folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
+    """A data test that skips although the files are there is a failure, not a skip."""
+    report = yield
+    if report.skipped and item.get_closest_marker("data") and _data_folder() is not None:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} skipped although HONESTDP_DATA is there"
+    return report
