@@ -75,13 +75,12 @@ def plan(
         for bound in option.bounds:
             start = next((r.noise_multiplier for r in reversed(rows) if r.noise_multiplier), 2.0)
             rows.append(answer(inputs, job, option, bound, start))
-    answered = [row for row in rows if row.epsilon is not None and row.noise_multiplier is not None]
-    if not answered:
-        raise _unreachable(inputs)
+        if all(row.epsilon is None for row in rows):  # not even one run: no need to try more
+            raise _unreachable(inputs)
     notes = [*NEIGHBOURS, *dict.fromkeys(note for o in options for note in o.assumptions)]
-    if len(answered) < len(rows):
+    if any(row.epsilon is None for row in rows):
         notes.append(
-            "-: this bound cannot answer here (no noise reaches the target, or no finite one)."
+            "-: this bound has no answer here (no noise reaches the target, or no finite one)."
         )
     field = "noise_multiplier" if inputs.noise_multiplier is None else "epsilon"
 
@@ -99,16 +98,18 @@ def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: 
     """
 
     def cost(sigma: float) -> float:
-        return option.epsilon(bound, job, sigma, inputs.delta)
+        found = option.epsilon(bound, job, sigma, inputs.delta)
+        if not math.isfinite(found):
+            raise fail("noise_multiplier", sigma, "no finite epsilon; add noise")
+        return found
 
     try:
         if inputs.noise_multiplier is not None:
-            sigma = inputs.noise_multiplier
+            noise: float | None = inputs.noise_multiplier
         else:
             assert inputs.epsilon is not None
-            sigma = least_noise(cost, inputs.epsilon, start)
-        found: float | None = cost(sigma)
-        noise: float | None = sigma
+            noise = least_noise(cost, inputs.epsilon, start)
+        found: float | None = cost(noise)
     except InputError:
         found, noise = None, inputs.noise_multiplier
     return Row(

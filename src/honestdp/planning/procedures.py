@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from honestdp.errors import fail, open_unit, positive_integer
+from honestdp.errors import InputError, fail, open_unit, positive_integer
 from honestdp.privacy import curve, guarantee, selection
 from honestdp.privacy.calibrate import Shape, run_count, stopping_probability
 from honestdp.privacy.events import Event, Repeated, training
@@ -197,11 +197,11 @@ class RandomRepeats(_RandomRuns):
 
     def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
         run = job.event(noise_multiplier)
-        profile = guarantee.profile(run)
         if bound == "papernot-steinke":
+            profile = guarantee.profile(run) if self.shape == "poisson" else None
             found = selection.papernot_steinke(guarantee.rdp_curve(run), self.runs, profile)
             return found.epsilon(delta)
-        return selection.profile_bound(profile, self.runs).epsilon(delta)
+        return selection.profile_bound(guarantee.profile(run), self.runs).epsilon(delta)
 
 
 @dataclass(frozen=True)
@@ -259,10 +259,10 @@ class SubsetTuning(_RandomRuns):
         run = curve.sampled_gaussian_integers(
             job.sampling_probability, noise_multiplier, job.steps, delta
         )
-        profile = guarantee.profile(job.event(noise_multiplier))
         if bound == "papernot-steinke":
-            tuning = selection.papernot_steinke(run, self.runs, profile)
+            tuning = selection.papernot_steinke(run, self.runs)
         else:
+            profile = guarantee.profile(job.event(noise_multiplier))
             tuning = selection.profile_bound_rdp(run, profile, self.runs)
         return selection.subset_tuning(tuning, run, self.share).epsilon(delta)
 
@@ -276,12 +276,12 @@ def procedures(
     """Every procedure for this many candidates.
 
     Without `hit_probability`, E[K] = candidates and gamma = 1/candidates; with it, the laws
-    that draw the best candidate at least that often.
+    that draw the best candidate at least that often (shapes that never do are left out).
     """
     k = positive_integer("candidates", candidates)
     open_unit("subset", subset)
     gamma = stopping_probability(k, hit_probability)
-    laws = [run_count(shape, k, hit_probability) for shape in shapes]
+    laws = [law for shape in shapes if (law := _law(shape, k, hit_probability)) is not None]
     return [
         Untuned(k),
         ComposeAll(k),
@@ -289,5 +289,15 @@ def procedures(
         *(RandomRepeats(k, law) for law in laws),
         Threshold(k, gamma),
         # Without K = 0: the final training needs a winner.
-        *(SubsetTuning(k, law, subset) for law in laws if not law.probability_of_none()),
+        *(SubsetTuning(k, law, subset) for law in laws if not isinstance(law, Poisson)),
     ]
+
+
+def _law(shape: Shape, candidates: int, hit_probability: float | None) -> RunCount | None:
+    try:
+        return run_count(shape, candidates, hit_probability)
+    except InputError:
+        if hit_probability is None:
+            raise
+        run_count(shape, candidates)  # a bad shape is still an error
+        return None

@@ -18,7 +18,7 @@ from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
 Shape = float | Literal["poisson"]
 
 _DIGITS = 4
-_LEAST, _MOST = 1e-2, 1e6
+_LEAST, _MOST = 1e-2, 1e4
 
 
 def noise_multiplier(cost: Callable[[float], float], epsilon: float, start: float = 2.0) -> float:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from typing import Any
 
 import numpy as np
 from dp_accounting.pld import privacy_loss_distribution
 from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 
 from honestdp.errors import open_unit
 from honestdp.privacy.curve import RdpCurve
@@ -22,6 +24,7 @@ from honestdp.privacy.curve import RdpCurve
 Floats = NDArray[np.float64]
 
 _POINTS = 128  # of the grid on which a profile is handed to the selection bounds
+_GROUP = 256  # steps composed at once before groups of them are
 
 
 class Profile(ABC):
@@ -30,6 +33,10 @@ class Profile(ABC):
     @abstractmethod
     def delta(self, epsilon: float) -> float:
         """An upper bound on the smallest delta at this epsilon >= 0."""
+
+    def deltas(self, epsilons: Floats) -> Floats:
+        """delta at many epsilons, in rising order."""
+        return np.array([self.delta(epsilon) for epsilon in epsilons.tolist()])
 
     def epsilon(self, delta: float) -> float:
         """The smallest epsilon with delta(epsilon) <= delta, from above; inf if there is none."""
@@ -51,10 +58,8 @@ class Profile(ABC):
         """Points (epsilon, delta) of the profile from 0 to where it stops falling usefully."""
         floor = max(1e-14, 4 * self.delta(1e9))
         end = 1e-9 if self.delta(1e-9) <= floor else self.epsilon(floor)
-        if not math.isfinite(end):
-            end = 50.0
-        grid = np.linspace(0, end, _POINTS)
-        return grid, np.array([self.delta(float(t)) for t in grid])
+        grid = np.linspace(0, min(end, 600.0), _POINTS)  # e^600 is still a number
+        return grid, self.deltas(grid)
 
 
 class CurveProfile(Profile):
@@ -70,6 +75,32 @@ class CurveProfile(Profile):
         return self.curve.epsilon(delta)
 
 
+class _Losses:
+    """delta(epsilon) of one direction, from dp-accounting's grid of losses, for many epsilons.
+
+    delta(e) = P(loss = inf) + sum_{loss > e} p (1 - e^(e - loss)). dp-accounting evaluates this
+    one point at a time, or many by a loop in Python; here the two tail sums are kept.
+    """
+
+    def __init__(self, pmf: Any) -> None:
+        # dp-accounting has no public way to read the grid out.
+        dense = pmf.to_dense_pmf()
+        step = dense._discretization
+        self.grid = (dense._lower_loss + np.arange(dense.size)) * step
+        self._infinite = float(dense._infinity_mass)
+        reversed_ = np.asarray(dense._probs, dtype=float)[::-1]
+        self._mass = np.append(np.cumsum(reversed_)[::-1], 0.0)
+        # sum_{j >= i} p_j e^(loss_i - loss_j), by the recursion V_i = p_i + e^-step V_(i+1)
+        self._faded = np.append(lfilter([1.0], [1.0, -math.exp(-step)], reversed_)[::-1], 0.0)
+        self.total = float(self._mass[0] + self._infinite)
+
+    def deltas(self, epsilons: Floats) -> Floats:
+        first = np.searchsorted(self.grid, epsilons, side="right")
+        gap = epsilons - self.grid[np.minimum(first, len(self.grid) - 1)]
+        inside = self._mass[first] - np.exp(np.minimum(gap, 0.0)) * self._faded[first]
+        return self._infinite + np.maximum(inside, 0.0)
+
+
 class LossDistributionProfile(Profile):
     """A privacy loss distribution, with what its arithmetic may have lost put back.
 
@@ -78,17 +109,27 @@ class LossDistributionProfile(Profile):
     mass that went missing would make delta too small. Both are added to every delta.
     """
 
-    def __init__(self, distribution: PrivacyLossDistribution, steps: int) -> None:
-        self._distribution = distribution
-        self.mass = float(distribution.get_delta_for_epsilon(-1e4))
-        self.slack = 4 * float(np.finfo(float).eps) * steps + max(0.0, 1 - self.mass)
+    def __init__(
+        self, distribution: PrivacyLossDistribution, steps: int, is_tight: bool = True
+    ) -> None:
+        self._directions = [_Losses(distribution._pmf_remove)]
+        if not distribution._symmetric:
+            self._directions.append(_Losses(distribution._pmf_add))
+        masses = [losses.total for losses in self._directions]
+        self.mass = max(masses, key=lambda mass: abs(mass - 1))
+        self.slack = 4 * float(np.finfo(float).eps) * steps + max(0.0, 1 - min(masses))
+        self._is_tight = is_tight
 
     def delta(self, epsilon: float) -> float:
-        return min(1.0, float(self._distribution.get_delta_for_epsilon(epsilon)) + self.slack)
+        return float(self.deltas(np.array([epsilon]))[0])
+
+    def deltas(self, epsilons: Floats) -> Floats:
+        found = np.max([losses.deltas(epsilons) for losses in self._directions], axis=0)
+        return np.minimum(1.0, found * (1 + 1e-9) + self.slack)
 
     def answers(self, delta: float) -> bool:
-        """Whether delta is far enough above the arithmetic's own error."""
-        return delta >= 4 * self.slack + 4e-15
+        """Whether the grid is fine, and delta far enough above the arithmetic's own error."""
+        return self._is_tight and delta >= 4 * self.slack + 4e-15
 
 
 class FallbackProfile(Profile):
@@ -100,6 +141,9 @@ class FallbackProfile(Profile):
 
     def delta(self, epsilon: float) -> float:
         return self._losses.delta(epsilon)
+
+    def deltas(self, epsilons: Floats) -> Floats:
+        return self._losses.deltas(epsilons)
 
     def epsilon(self, delta: float) -> float:
         if self._losses.answers(delta):
@@ -141,27 +185,49 @@ def loss_distribution(
 
     dp-accounting's connect-the-dots discretisation (Doroshenko et al. 2022) is pessimistic on
     any grid; the grid decides only how tight it is. Its default step of 1e-4 is far too coarse
-    once q/sigma is near 1e-4, so the step follows the spread of one loss.
+    once q/sigma is near 1e-4, so the step follows the spread of one loss. Very fine grids lose
+    mass to rounding (differences of deltas are divided by the step): then a coarser one is taken.
     """
+    variance = sum(count * _spread(q, sigma) ** 2 for q, sigma, count in sampled)
+    width = variance + 20 * math.sqrt(variance)
     spread = min(_spread(q, sigma) for q, sigma, _ in sampled)
-    width = 2 * sum(c * _spread(q, s) ** 2 / 2 for q, s, c in sampled)
-    width += 20 * math.sqrt(sum(c * _spread(q, s) ** 2 for q, s, c in sampled))
-    step = max(min(spread / 16, 2e-3), width / 400_000)
-    try:
-        composed: PrivacyLossDistribution | None = None
-        for q, sigma, count in sampled:
-            if q == 1:  # Gaussians compose to a Gaussian exactly
-                sigma, count = sigma / math.sqrt(count), 1
-            part = privacy_loss_distribution.from_gaussian_mechanism(
-                sigma, sampling_prob=q, value_discretization_interval=step
-            )
-            part = part.self_compose(count) if count > 1 else part
-            composed = part if composed is None else composed.compose(part)
-        assert composed is not None
-        profile = LossDistributionProfile(composed, sum(count for _, _, count in sampled))
-    except (ValueError, OverflowError, MemoryError, FloatingPointError):
-        return None  # the caller falls back to Renyi curves
-    return profile if abs(profile.mass - 1) < 0.01 else None
+    coarsest = max(width / 150_000, max(_largest_loss(q, s) for q, s, _ in sampled) / 30_000)
+    for part in (12, 4, 1):
+        step = max(min(spread / part, 2e-3), coarsest, 2e-9)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # judged by the mass below
+                profile = _composed(sampled, step, is_tight=step <= spread / 4)
+        except (ValueError, OverflowError, MemoryError, FloatingPointError):
+            continue
+        if abs(profile.mass - 1) < 1e-3:
+            return profile
+    return None  # the caller falls back to Renyi curves
+
+
+def _composed(
+    sampled: tuple[tuple[float, float, int], ...], step: float, is_tight: bool
+) -> LossDistributionProfile:
+    parts = []
+    for q, sigma, count in sampled:
+        if q == 1:  # Gaussians compose to a Gaussian exactly
+            sigma, count = sigma / math.sqrt(count), 1
+        one = privacy_loss_distribution.from_gaussian_mechanism(
+            sigma, sampling_prob=q, value_discretization_interval=step
+        )
+        # In two stages: dp-accounting 0.6 computes size**count as an exact integer otherwise.
+        groups, rest = divmod(count, _GROUP)
+        if groups:
+            parts.append(one.self_compose(_GROUP).self_compose(groups))
+        if rest:
+            parts.append(one.self_compose(rest))
+    composed = reduce(PrivacyLossDistribution.compose, parts)
+    return LossDistributionProfile(composed, sum(count for _, _, count in sampled), is_tight)
+
+
+def _largest_loss(q: float, sigma: float) -> float:
+    """The loss of an outcome ten standard deviations out: how far one step's grid must reach."""
+    exponent = (1 + 20 * sigma) / (2 * sigma**2)
+    return exponent + math.log(q) if exponent > 500 else math.log1p(q * math.expm1(exponent))
 
 
 def _spread(q: float, sigma: float) -> float:

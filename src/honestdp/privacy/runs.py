@@ -118,7 +118,7 @@ class TruncatedNegativeBinomial(RunCount):
         cls(shape, 1.0)
         if mean == 1 or shape == 1:
             return cls(shape, 1.0 / mean)
-        return cls(shape, _solve_gamma(lambda g: math.log(cls(shape, g).mean / mean)))
+        return cls(shape, _solve_gamma(shape, lambda g: math.log(cls(shape, g).mean / mean)))
 
     @classmethod
     def from_hit_probability(
@@ -129,7 +129,11 @@ class TruncatedNegativeBinomial(RunCount):
         k = positive_integer("candidates", candidates)
         if probability <= cls(shape, 1.0).hit_probability(k):
             return cls(shape, 1.0)
-        return cls(shape, _solve_gamma(lambda g: cls(shape, g).hit_probability(k) - probability))
+
+        def excess(gamma: float) -> float:
+            return cls(shape, gamma).hit_probability(k) - probability
+
+        return cls(shape, _solve_gamma(shape, excess))
 
 
 def geometric(gamma: float) -> TruncatedNegativeBinomial:
@@ -168,7 +172,8 @@ class Poisson(RunCount):
     @classmethod
     def from_hit_probability(cls, candidates: int, probability: float) -> Poisson:
         open_unit("hit_probability", probability)
-        return cls(-positive_integer("candidates", candidates) * math.log1p(-probability))
+        rate = -positive_integer("candidates", candidates) * math.log1p(-probability)
+        return cls(rate * (1 + 1e-12))
 
 
 @dataclass(frozen=True)
@@ -293,11 +298,11 @@ def _expm1_ratio(a: float, log_gamma: float) -> float:
     return a / denominator if abs(denominator) > 1e-12 else -1 / log_gamma
 
 
-def _solve_gamma(falling: Callable[[float], float]) -> float:
+def _solve_gamma(shape: float, falling: Callable[[float], float]) -> float:
     """A gamma just below the root of a function that falls as gamma grows to 1."""
-    lowest, highest = math.log(1e-14), -1e-12
+    lowest, highest = -690 / max(1.0, shape), -1e-12  # as small as gamma^shape can be written
     if falling(math.exp(lowest)) < 0:
-        raise fail("runs", "too many", "no law of this shape reaches that; ask for less")
+        raise fail("shape", shape, "no law of this shape runs that often; choose a larger shape")
     if falling(math.exp(highest)) > 0:
         return math.exp(highest)
     root = brentq(lambda x: falling(math.exp(x)), lowest, highest, xtol=1e-13)

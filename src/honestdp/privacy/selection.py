@@ -19,7 +19,7 @@ from scipy.special import gammaln, logsumexp
 
 from honestdp.errors import fail, not_negative, open_unit, positive, positive_integer, unit
 from honestdp.privacy.curve import RdpCurve
-from honestdp.privacy.profile import Profile
+from honestdp.privacy.profile import CurveProfile, Profile
 from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial, geometric
 
 Floats = NDArray[np.float64]
@@ -112,8 +112,8 @@ def papernot_steinke(curve: RdpCurve, runs: RunCount, profile: Profile | None = 
             )
             found = values + constant + math.log(runs.mean) / (orders - 1)
         case Poisson(rate) if rate >= 1:
-            delta = curve.delta if profile is None else profile.delta
-            deltas = np.array([delta(math.log1p(1 / (a - 1))) for a in orders.tolist()])
+            run = CurveProfile(curve) if profile is None else profile
+            deltas = run.deltas(np.log1p(1 / (orders[::-1] - 1)))[::-1]
             found = values + rate * deltas + math.log(rate) / (orders - 1)
         case _:
             raise fail("runs", runs, "not covered (Poisson needs mean >= 1); use profile_bound")
@@ -168,8 +168,17 @@ def profile_bound(profile: Profile, runs: RunCount) -> BestOf:
 
 
 def _runs_shift(profile: Profile, runs: RunCount) -> float:
-    # Uncapped, f' is a power of a linear function or an exponential: the corners suffice.
-    return selection_shift(profile, runs.log_derivative_tail, not isinstance(runs, Capped))
+    if not isinstance(runs, Capped):
+        # f' is a power of a linear function or an exponential: the corners suffice.
+        return selection_shift(profile, runs.log_derivative_tail, at_corners=True)
+    if isinstance(runs.law, TruncatedNegativeBinomial) and runs.law.shape == 1:
+        # Capped over uncapped f' is 1 - r^N + u (1-g) N r^(N-1) s/g with r = (1-g)(1-u) and
+        # s = g + (1-g)u <= 1, so it lies in [1 - c, 1 + c/g], c = (1-g)^N: a far cap is free.
+        gamma = runs.law.gamma
+        c = (1 - gamma) ** runs.cap
+        if c < 1e-9 * gamma:
+            return _runs_shift(profile, runs.law) + math.log1p(c / gamma) - math.log1p(-c)
+    return selection_shift(profile, runs.log_derivative_tail)
 
 
 def profile_bound_rdp(curve: RdpCurve, profile: Profile, runs: RunCount) -> RdpCurve:
@@ -180,10 +189,10 @@ def profile_bound_rdp(curve: RdpCurve, profile: Profile, runs: RunCount) -> RdpC
     pointwise, and A <= f'(1) Q. Conditions as for `profile_bound`.
     """
     shift = _runs_shift(profile, runs)
-    return _shifted_curve(curve, shift, runs.mean, runs.probability_of_none())
+    return shifted_curve(curve, shift, runs.mean, runs.probability_of_none())
 
 
-def _shifted_curve(curve: RdpCurve, shift: float, mean: float, none: float) -> RdpCurve:
+def shifted_curve(curve: RdpCurve, shift: float, mean: float, none: float) -> RdpCurve:
     less_one = curve.orders - 1
     log_moment = math.log(mean) + less_one * (curve.values + shift)
     if none > 0:
@@ -346,11 +355,13 @@ def selection_shift(
     u = np.union1d(corners, np.geomspace(1e-12, 1, 200))
     left, right = u[:-1], u[1:]
     while True:
-        tolerance = 1e-6 + 5e-4 * best
+        tolerance = 1e-5 + 5e-4 * best
         upper = log_weight(left) - log_weight(tail(right))
         hopeful = upper > best + tolerance
         if not hopeful.any():
             return max(0.0, best + tolerance)
+        if np.count_nonzero(hopeful) > 100_000:  # flat: what is known is close enough
+            return float(np.max(upper))
         cuts = np.linspace(left[hopeful], right[hopeful], 9, axis=0)
         left, right = cuts[:-1].ravel(), cuts[1:].ravel()
         best = max(best, float(np.max(log_weight(left) - log_weight(tail(left)))))

@@ -32,8 +32,9 @@ def cost_picture(inputs: Inputs, points: int = 9) -> Picture:
         for name, points_ in curves.items()
     ]
     asked = "epsilon" if inputs.epsilon is None else "noise multiplier"
-    panel = Panel(str(inputs), "candidates", asked, lines, "log", "log")
-    return Picture("What an honest search costs", [panel])
+    lines.sort(key=lambda line: -line.y[-1])  # the legend in the order of the lines' ends
+    panel = Panel("", "candidates", asked, lines, "log", "log")
+    return Picture("What an honest search costs", [panel], str(inputs))
 
 
 def _job(inputs: Inputs) -> Training:
@@ -50,7 +51,7 @@ def _drawn(option: Procedure) -> tuple[str, ...]:
 
 
 def _name(option: Procedure, bound: str) -> str:
-    shape = "" if option.shape is None else f", shape {option.shape}"
+    shape = "" if option.shape is None else f", shape {option.shape}".removesuffix(".0")
     return f"{option.name}{shape} ({bound})"
 
 

@@ -1,0 +1,109 @@
+"""`honestdp` as a shell user meets it, in real processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+README = ["--n", "36177", "--lot-size", "250", "--steps", "2500", "--candidates", "40"]
+RUN = "import sys; from honestdp.cli import main; sys.argv[0] = 'honestdp'; main()"
+
+
+def honestdp(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", RUN, *words], capture_output=True, text=True, timeout=120
+    )
+
+
+def imported_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter holds after running this code."""
+    show = "\nimport sys as _s\nprint('MODULES', *_s.modules, file=_s.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code + show], capture_output=True, text=True, timeout=120
+    )
+    return set(done.stderr.split("MODULES")[-1].split())
+
+
+def test_version() -> None:
+    import honestdp as package
+
+    assert honestdp("--version").stdout.strip() == f"honestdp {package.__version__}"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["plan", "--help"], ["paper", "--help"]])
+def test_help_has_an_example(words) -> None:
+    done = honestdp(*words)
+    assert done.returncode == 0
+    assert "Example: honestdp" in " ".join(done.stdout.split())
+
+
+def test_the_table() -> None:
+    done = honestdp("plan", *README, "--noise-multiplier", "4")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "random-repeats   profile *           1" in done.stdout
+    assert "\x1b" not in done.stdout  # colours only on a terminal
+
+
+def test_json() -> None:
+    done = honestdp("plan", *README, "--noise-multiplier", "4", "--json")
+    data = json.loads(done.stdout)
+    assert data["inputs"]["delta"] == 1e-6
+    assert data["rows"][0]["procedure"] == "untuned"
+
+
+@pytest.mark.parametrize("suffix", ["png", "html"])
+def test_the_plot(suffix, tmp_path) -> None:
+    target = tmp_path / f"cost.{suffix}"
+    words = ["--n", "2000", "--lot-size", "50", "--steps", "50", "--candidates", "5"]
+    done = honestdp("plan", *words, "--noise-multiplier", "2", "--plot", str(target))
+    assert done.returncode == 0, done.stderr
+    assert target.stat().st_size > 10_000
+    if suffix == "html":
+        page = target.read_text()
+        assert "subset-tuning" in page
+        assert '<script src="http' not in page  # one offline file
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["plan", *README, "--noise-multiplier", "0"], "noise_multiplier=0.0"),
+        (["plan", *README, "--noise-multiplier", "nan"], "noise_multiplier=nan"),
+        (["plan", *README, "--delta", "1.5", "--epsilon", "1"], "delta=1.5"),
+        (["plan", *README], "exactly one of"),
+        (["plan", *README, "--epsilon", "1e-12"], "epsilon=1e-12"),
+        (["plan", "--n", "many"], "'many' is not a whole number"),
+        (["plan", *README, "--epsilon", "one"], "'one' is not a number"),
+        (["plan", "--n", "100"], "Missing option '--lot-size'"),
+        (["plan", *README, "--epsilon", "1", "--plot", "cost.pdf"], "ends in .html or .png"),
+        (["plan", *README, "--epsilon", "1", "--plot", "no/such/a.png"], "does not exist"),
+        (["plan", *README, "--epsilons", "1"], "No such option: --epsilons"),
+        (["plan", "--n", "100", "--lot-size", "200", "--steps", "1", "--candidates", "1",
+          "--epsilon", "1"], "lot_size=200"),
+        (["plann"], "No such command 'plann'"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line_and_exit_code_2(words, says) -> None:
+    done = honestdp(*words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("honestdp: ")
+    assert says in done.stderr
+
+
+def test_light_imports() -> None:
+    assert not {"torch", "numpy", "dp_accounting"} & imported_by("import honestdp")
+    run = (
+        "import sys; from honestdp.cli import main\nsys.argv = {}\n"
+        "try: main()\nexcept SystemExit: pass"
+    )
+    helped = imported_by(run.format(["honestdp", "--help"]))
+    assert not {"torch", "dp_accounting"} & helped
+    planned = imported_by(run.format(["honestdp", "plan", *README, "--noise-multiplier", "4"]))
+    assert "dp_accounting" in planned
+    assert "torch" not in planned

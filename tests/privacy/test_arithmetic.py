@@ -1,0 +1,119 @@
+"""That floating point stays on the private side: against long arithmetic and closed forms."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import mpmath as mp
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+from scipy.special import log_ndtr, ndtr
+
+from honestdp.privacy import curve, guarantee
+from honestdp.privacy.events import training
+from honestdp.privacy.profile import LossDistributionProfile
+
+GRID = [
+    (250 / 36177, 4.0),
+    (250 / 950_000, 4.0),
+    (2.5e-7, 4.0),
+    (1e-10, 1.0),
+    (0.05, 4.0),
+    (0.5, 1.0),
+    (0.01, 0.7),
+    (1e-3, 50.0),
+    (1e-3, 1e4),
+]
+
+
+def _exact(q: float, sigma: float, order: int) -> mp.mpf:
+    """The divergence at an integer order, by 80-digit arithmetic (Mironov et al. 2019, eq. 4)."""
+    with mp.workdps(80):
+        q_, s_ = mp.mpf(q), mp.mpf(sigma)
+        terms = (
+            mp.binomial(order, i)
+            * q_**i
+            * (1 - q_) ** (order - i)
+            * mp.exp(mp.mpf(i * i - i) / (2 * s_ * s_))
+            for i in range(order + 1)
+        )
+        return mp.log(mp.fsum(terms)) / (order - 1)
+
+
+@pytest.mark.parametrize(("q", "sigma"), GRID)
+def test_curves_are_not_below_long_arithmetic(q: float, sigma: float) -> None:
+    orders = [2, 3, 10, 64, 200]
+    found = curve.at_orders(q, sigma, 1, orders).values
+    for order, value in zip(orders, found.tolist(), strict=True):
+        exact = _exact(q, sigma, order)
+        assert value >= exact
+        assert value <= exact * (1 + 1e-6) + mp.mpf(1e-11) * q
+
+
+@pytest.mark.parametrize(("q", "sigma"), GRID)
+def test_fractional_orders_lie_between_their_neighbours(q: float, sigma: float) -> None:
+    below, at, above = curve.at_orders(q, sigma, 1, [3, 3.5, 4]).values
+    if math.isfinite(at):
+        assert below * (1 - 1e-7) <= at <= above * (1 + 1e-7)
+
+
+def test_gaps_are_filled_from_above() -> None:
+    """At these parameters dp-accounting gives up on fractional orders below 1.5."""
+    filled = curve.sampled_gaussian(0.05, 4 / math.sqrt(40), 1)
+    assert all(map(math.isfinite, filled.values[filled.orders < 10].tolist()))
+    rising = filled.values[(filled.orders < 2.5)]
+    assert all(a <= b * (1 + 1e-7) for a, b in pairwise(rising))
+
+
+def test_leaving_orders_out_costs_nothing() -> None:
+    """The blocks stop early; orders beyond must not have been the best ones."""
+    for n, steps in ((36177, 2500), (5000, 10_000)):
+        q = 250 / n
+        kept = curve.sampled_gaussian(q, 4.0, steps)
+        beyond = curve.at_orders(q, 4.0, steps, [kept.orders[-1] * 1.1, kept.orders[-1] * 1.5])
+        for delta in (1e-5, 1e-10, 1e-25):
+            assert kept.epsilon(delta) <= beyond.epsilon(delta)
+
+
+@pytest.mark.parametrize(
+    "steps", [10, 1000, 100_000, pytest.param(1_000_000, marks=pytest.mark.slow)]
+)
+def test_the_fourier_error_is_covered(steps: int) -> None:
+    """Many Gaussian steps composed the hard way, against the closed form of their sum."""
+    sigma = 0.8 * math.sqrt(steps)  # the sum is one Gaussian of multiplier 0.8
+    spread = 1 / sigma
+    one = privacy_loss_distribution.from_gaussian_mechanism(
+        sigma, value_discretization_interval=max(spread / 16, 1e-4)
+    )
+    composed = one.self_compose(min(256, steps)).self_compose(max(1, steps // 256))
+    count = min(256, steps) * max(1, steps // 256)
+    profile = LossDistributionProfile(composed, count)
+    true_sigma = sigma / math.sqrt(count)
+    for epsilon in [x / 4 for x in range(48)]:
+        upper = ndtr(1 / (2 * true_sigma) - epsilon * true_sigma)
+        lower = math.exp(epsilon + log_ndtr(-1 / (2 * true_sigma) - epsilon * true_sigma))
+        assert profile.delta(epsilon) >= upper - lower
+
+
+@pytest.mark.parametrize(
+    ("n", "steps", "sigma"),
+    [(36177, 2500, 4.0), (950_000, 10_000, 4.0), (36177, 2500, 0.7), (5000, 1000, 2.0)],
+)
+def test_the_grid_is_pessimistic_and_fine_enough(n: int, steps: int, sigma: float) -> None:
+    """Above an optimistic discretisation, and within 0.5 % of a three times finer one."""
+    q = 250 / n
+    found = guarantee.epsilon(training(q, sigma, steps), 1e-6, "pld")
+    step = q * math.sqrt(math.expm1(1 / sigma**2)) / 50
+    optimistic, pessimistic = (
+        privacy_loss_distribution.from_gaussian_mechanism(
+            sigma,
+            sampling_prob=q,
+            pessimistic_estimate=dots,
+            use_connect_dots=dots,
+            value_discretization_interval=step,
+        ).self_compose(steps)
+        for dots in (False, True)
+    )
+    assert optimistic.get_epsilon_for_delta(1e-6) <= found
+    assert found <= 1.005 * pessimistic.get_epsilon_for_delta(1e-6)
