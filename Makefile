@@ -1,5 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test` do all the set-up.
 PYTHON ?= python3
+PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -20,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 	  { echo "honestdp needs Python 3.11 or later; try: make PYTHON=python3.11 demo" >&2; exit 2; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (the first time only) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]"
 	@touch $@
 
 demo: $(READY)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from honestdp.text import columns
 
 if TYPE_CHECKING:
     from honestdp.report.picture import Picture
@@ -102,7 +104,7 @@ def _table3_text(result: Result) -> str:
         [
             "Table 3: final epsilon (sigma 4, L 250, classic RDP conversion)",
             "",
-            *_columns(headers, rows, left=3),
+            *columns(headers, rows, left=3),
             "",
             *(fill(note, 98, subsequent_indent="  ") for note in NOTES),
         ]
@@ -129,7 +131,7 @@ def _fig1_text(result: Result) -> str:
         [
             "Figure 1: epsilon of LT and MA (sigma 4, L 250, T 10000), natural log in Upsilon",
             "",
-            *_columns(headers, rows),
+            *columns(headers, rows),
             "",
             "MA: composition, here of one candidate. LT: Liu-Talwar's random stopping, by gamma.",
             "blow-up: LT 1 / MA. candidates: as many as MA composes at the cost of LT 1.",
@@ -161,7 +163,7 @@ def _fig_candidates_text(result: Result) -> str:
         [
             "Appendix B: epsilon of MA and of LT(gamma = 1/k) (sigma 4, L 250, T 10000)",
             "",
-            *_columns(headers, rows),
+            *columns(headers, rows),
             "",
             *_comparison(result),
         ]
@@ -171,7 +173,7 @@ def _fig_candidates_text(result: Result) -> str:
 def _comparison(result: Result) -> Iterable[str]:
     """Each figure beside the printed one; under it, indented, why they differ."""
     rows = result["comparison"]
-    header, rule, *lines = _columns(
+    header, rule, *lines = columns(
         ("figure", "printed", "natural log", "log base 2"),
         [(row["what"], *(_figure(row[key]) for key in ("printed", *_LOGS))) for row in rows],
         left=1,
@@ -185,17 +187,3 @@ def _comparison(result: Result) -> Iterable[str]:
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
-
-
-def _columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int = 0) -> list[str]:
-    """Aligned lines: a header, a rule, the rows; the first `left` columns are words."""
-    lines = [[str(cell) for cell in row] for row in (headers, *rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    texts = [
-        "  ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    return [texts[0], "-" * (sum(widths) + 2 * (len(widths) - 1)), *texts[1:]]

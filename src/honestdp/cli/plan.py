@@ -105,6 +105,6 @@ def _show(table: CostTable) -> None:
     for row in table.rows:
         drawn.add_row(*table.cells(row), style="green" if table.is_smallest(row) else "dim")
     console.print(drawn)
-    console.print("* the smallest bound on its procedure", style="dim")
+    console.print("* the smallest bound on its procedure and shape", style="dim")
     for note in table.notes:
         console.print(note, style="dim")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
 from honestdp.planning.procedures import Procedure, Training, procedures
@@ -103,15 +104,12 @@ def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: 
             raise fail("noise_multiplier", sigma, "no finite epsilon; add noise")
         return found
 
-    try:
-        if inputs.noise_multiplier is not None:
-            noise: float | None = inputs.noise_multiplier
-        else:
-            assert inputs.epsilon is not None
+    noise, found = inputs.noise_multiplier, None
+    with suppress(InputError):
+        if inputs.epsilon is not None:
             noise = least_noise(cost, inputs.epsilon, start)
-        found: float | None = cost(noise)
-    except InputError:
-        found, noise = None, inputs.noise_multiplier
+        assert noise is not None
+        found = cost(noise)
     return Row(
         procedure=option.name,
         bound=bound,

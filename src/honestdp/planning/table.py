@@ -12,6 +12,7 @@ from textwrap import fill
 from typing import Any
 
 from honestdp.privacy.calibrate import Shape
+from honestdp.text import columns
 
 
 @dataclass(frozen=True)
@@ -117,18 +118,10 @@ class CostTable:
         return {"inputs": asdict(self.inputs), "rows": [asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:
-        lines = [self.headers, *(self.cells(row) for row in self.rows)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(self.headers))]
-        texts = [
-            "  ".join(
-                cell.ljust(width) if i < 3 else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
-        rule = "-" * len(texts[0])
+        lines = columns(self.headers, [self.cells(row) for row in self.rows], left=3)
         notes = [fill(note, 98, subsequent_indent="  ") for note in self.notes]
-        return "\n".join([str(self.inputs), "", texts[0], rule, *texts[1:], "", *notes])
+        mark = "* the smallest bound on its procedure and shape"
+        return "\n".join([str(self.inputs), "", *lines, "", mark, *notes])
 
     def _repr_html_(self) -> str:
         def line(cells: tuple[str, ...], tag: str, style: str = "") -> str:

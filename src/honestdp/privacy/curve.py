@@ -151,8 +151,9 @@ def at_orders(
     sampling_probability: float, noise_multiplier: float, steps: int, orders: Sequence[float]
 ) -> RdpCurve:
     """The same at given orders, all of them."""
+    a = np.array(orders, dtype=float)
     return RdpCurve(
-        np.array(orders), steps * _one_step(sampling_probability, noise_multiplier, orders)
+        a, _fill_gaps(a, steps * _one_step(sampling_probability, noise_multiplier, orders))
     )
 
 

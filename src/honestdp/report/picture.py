@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Literal
 
 from honestdp.errors import fail
@@ -83,14 +84,15 @@ def _save_png(picture: Picture, path: Path) -> None:
         axis.grid(alpha=0.3, which="both", linewidth=0.5)
         for scaled, scale in ((axis.xaxis, panel.x_scale), (axis.yaxis, panel.y_scale)):
             if scale == "log":  # plain numbers: 0.4, not 4 x 10^-1
-                scaled.set_major_formatter(lambda value, _: f"{value:g}")
+                scaled.set_major_formatter(lambda value, _: f"{value:,.10g}")
                 scaled.set_minor_formatter(NullFormatter())
                 if len([t for t in scaled.get_ticklocs() if _inside(scaled, t)]) < 3:
                     scaled.set_major_locator(LogLocator(subs=(1, 2, 5)))
         _legend(axis)
     figure.suptitle(picture.title)
     if picture.caption:
-        figure.text(0.5, 0.01, picture.caption, ha="center", va="bottom", fontsize=8)
+        caption = fill(picture.caption, 110 * count)
+        figure.text(0.5, 0.01, caption, ha="center", va="bottom", fontsize=8)
     figure.tight_layout(rect=(0, 0.05 if picture.caption else 0, 1, 1))
     figure.savefig(path, dpi=130)
     plt.close(figure)
@@ -129,6 +131,7 @@ def _save_html(picture: Picture, path: Path) -> None:
             figure.add_trace(trace, row=1, col=column)
         figure.update_xaxes(title_text=panel.x_label, type=panel.x_scale, row=1, col=column)
         figure.update_yaxes(title_text=panel.y_label, type=panel.y_scale, row=1, col=column)
-    title = picture.title + (f"<br><sub>{picture.caption}</sub>" if picture.caption else "")
+    caption = fill(picture.caption, 150).replace("\n", "<br>")
+    title = picture.title + (f"<br><sub>{caption}</sub>" if caption else "")
     figure.update_layout(title=title, template="plotly_white", height=560, margin={"t": 110})
     figure.write_html(path, include_plotlyjs=True, full_html=True)

@@ -1,0 +1,19 @@
+"""Plain-text tables, as every command prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int = 0) -> list[str]:
+    """Aligned lines: a header, a rule, the rows; the first `left` columns are words."""
+    lines = [[str(cell) for cell in row] for row in (headers, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = [
+        "  ".join(
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    return [texts[0], "-" * (sum(widths) + 2 * (len(widths) - 1)), *texts[1:]]
