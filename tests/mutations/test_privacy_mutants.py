@@ -1,0 +1,130 @@
+"""Tests of the tests: a privacy bug, put in, must make a test fail.
+
+Each mutant changes one line of a copy of the source to a plausible mistake that would state too
+small a cost, and names the test that must notice.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    good: str
+    bad: str
+    caught_by: str
+
+
+GUARANTEE = "tests/privacy/test_guarantee.py"
+SELECTION = "tests/privacy/test_selection.py"
+ARITHMETIC = "tests/privacy/test_arithmetic.py"
+CALIBRATE = "tests/privacy/test_calibrate.py"
+NOTES = "tests/golden/test_notes_section_4.py"
+EXACT = "tests/laws/test_selection_exact.py"
+RUNS = "tests/laws/test_runs.py"
+PLAN = "tests/planning/test_plan.py"
+
+MUTANTS = [
+    Mutant("count lost", "privacy/guarantee.py",
+           "return Counter({atom: n * count for atom, n in _atoms(inner).items()})",
+           "return _atoms(inner)", GUARANTEE),
+    Mutant("equal events counted once", "privacy/guarantee.py",
+           "return sum((_atoms(inner) for inner in events), Counter())",
+           "return Counter({a: 1 for inner in events for a in _atoms(inner)})", GUARANTEE),
+    Mutant("disjoint parts cost the minimum", "privacy/guarantee.py",
+           "reduce(RdpCurve.maximum,", "reduce(RdpCurve.minimum,", GUARANTEE),
+    Mutant("disjoint profiles: the smaller side", "privacy/profile.py",
+           "return max(profile.epsilon(delta) for profile in self.profiles)",
+           "return min(profile.epsilon(delta) for profile in self.profiles)", GUARANTEE),
+    Mutant("one direction only", "privacy/profile.py",
+           "self._directions = [_Losses(distribution._pmf_remove)]",
+           "distribution = type(distribution)(distribution._pmf_add)\n"
+           "        self._directions = [_Losses(distribution._pmf_remove)]", GUARANTEE),
+    Mutant("optimistic slack", "privacy/profile.py",
+           "found * (1 + 1e-9) + self.slack)", "found * (1 - 1e-2))", ARITHMETIC),
+    Mutant("infinite loss forgotten", "privacy/profile.py",
+           "return self._infinite + np.maximum(inside, 0.0)",
+           "return 0.9 * np.maximum(inside, 0.0)", GUARANTEE),
+    Mutant("rounding of curves to the wrong side", "privacy/curve.py",
+           "* (1 + 1e-8) + ulps * q * a / (a - 1)", "* (1 - 1e-8)", ARITHMETIC),
+    Mutant("gaps filled with nothing", "privacy/curve.py",
+           "filled[inside] = np.interp(orders[inside], xs, ys) / (orders[inside] - 1)",
+           "filled[inside] = 0.0", ARITHMETIC),
+    Mutant("classic conversion without its order", "privacy/curve.py",
+           "math.log(delta) / (orders - 1)", "math.log(delta) / orders", "tests/paper"),
+    Mutant("Lambda left out", "privacy/selection.py",
+           "return 0.0 if inner == 0 else self.shift + inner", "return inner", NOTES),
+    Mutant("E[K] left out", "privacy/selection.py",
+           "inner = self._run.epsilon(min(delta / self.multiplier, 1 - 1e-15))",
+           "inner = self._run.epsilon(delta)", NOTES),
+    Mutant("profile bound as if K were fixed", "privacy/selection.py",
+           "return min(1.0, self.multiplier * self._run.delta(max(0.0, epsilon - self.shift)))",
+           "return min(1.0, self.multiplier * self._run.delta(epsilon))", EXACT),
+    Mutant("cap ignored", "privacy/selection.py",
+           "if c < 1e-9 * gamma:", "if True:", NOTES),
+    Mutant("Papernot-Steinke without 1 + eta", "privacy/selection.py",
+           "constant = (1 + shape) * float(", "constant = float(", SELECTION),
+    Mutant("Papernot-Steinke without ln E[K]", "privacy/selection.py",
+           "found = values + constant + math.log(runs.mean) / (orders - 1)",
+           "found = values + constant", SELECTION),
+    Mutant("Liu-Talwar at twice the run", "privacy/selection.py",
+           "return 3 * epsilon + 3 * root,", "return 2 * epsilon + 3 * root,", NOTES),
+    Mutant("Liu-Talwar's rounds rounded down", "privacy/selection.py",
+           "return math.ceil(math.log(1 / slack) / gamma)",
+           "return math.floor(math.log(1 / slack) / gamma)", SELECTION),
+    Mutant("Liu-Talwar's delta not squared", "privacy/selection.py",
+           "return ((delta - slack) / rounds) ** 2 / 2 * (1 - 1e-12)",
+           "return ((delta - slack) / rounds) / 2", SELECTION),
+    Mutant("subset tuning: one expression only", "privacy/selection.py",
+           "return max(0.0, float(max(forward, backward))) / (a - 1)",
+           "return max(0.0, float(min(forward, backward))) / (a - 1)", EXACT),
+    Mutant("threshold without a shift", "privacy/selection.py",
+           "selection_shift(profile, lambda p: -np.log(s(p)), True))", "0.0)", NOTES),
+    Mutant("worst tail from the good side", "privacy/selection.py",
+           "return u, np.maximum(g, u)", "return u, u", NOTES),
+    Mutant("law of K with the wrong mean", "privacy/runs.py",
+           "return (1 / g - 1) * _expm1_ratio(self.shape, math.log(g))",
+           "return (1 / g - 1) / 2 * _expm1_ratio(self.shape, math.log(g))", RUNS),
+    Mutant("noise rounded down", "privacy/calibrate.py",
+           "math.ceil(value / unit - 1e-9)", "math.floor(value / unit)", CALIBRATE),
+    Mutant("budget overspent by a thousandth", "privacy/calibrate.py",
+           "            if gap >= -1e-3:", "            if True:", CALIBRATE),
+    Mutant("too little noise accepted", "privacy/calibrate.py",
+           "        if gap > 0:", "        if gap > 0.01:", CALIBRATE),
+    Mutant("costs shown rounded down", "planning/table.py",
+           "math.ceil(value * scale - 1e-9)", "math.floor(value * scale)", PLAN),
+    Mutant("all candidates for the price of one", "planning/procedures.py",
+           "runs = Repeated(job.event(noise_multiplier), self.candidates)",
+           "runs = job.event(noise_multiplier)", NOTES),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
+def test_the_bug_is_caught(mutant: Mutant, tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    shutil.copytree(ROOT / "src", source)
+    target = source / "honestdp" / mutant.file
+    text = target.read_text()
+    assert text.count(mutant.good) == 1, "the line has moved; mend the mutant"
+    target.write_text(text.replace(mutant.good, mutant.bad))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", mutant.caught_by],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 1, f"survived {mutant.caught_by}: {done.stdout[-500:]}"
