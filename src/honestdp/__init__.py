@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["CostTable", "InputError", "__version__", "plan"]
+__all__ = ["CostTable", "InputError", "__version__", "affordable", "plan"]
 
 if TYPE_CHECKING:
     from honestdp.errors import InputError
+    from honestdp.planning.affordable import affordable
     from honestdp.planning.plan import plan
     from honestdp.planning.table import CostTable
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CostTable": "honestdp.planning.table",
     "InputError": "honestdp.errors",
+    "affordable": "honestdp.planning.affordable",
     "plan": "honestdp.planning.plan",
 }
 

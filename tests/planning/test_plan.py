@@ -196,3 +196,15 @@ def test_a_bound_without_an_answer_is_null_and_says_so() -> None:
     assert lost.epsilon is None
     assert table.cells(lost)[6] == "-"
     assert any(note.startswith("-:") for note in table.notes)
+
+
+def test_what_a_budget_affords() -> None:
+    job = {**README, "noise_multiplier": 4, "delta": 1e-6}
+    del job["candidates"]
+    most = honestdp.affordable(**job, epsilon=1.0)
+    assert set(most) == set(PROCEDURES) - {"untuned"}
+    assert most["composition"] < 10 < most["random-repeats"] <= most["threshold"]
+    for k, fits in ((most["composition"], True), (most["composition"] + 1, False)):
+        table = honestdp.plan(**{**README, "candidates": k}, noise_multiplier=4)
+        assert (row(table, "composition", "pld").epsilon <= 1.0) == fits
+    assert set(honestdp.affordable(**job, epsilon=0.1).values()) == {0}
