@@ -27,9 +27,13 @@ def positive_integer(name: str, value: object) -> int:
 
 
 def positive(name: str, value: object) -> float:
+    return above(0, name, value)
+
+
+def above(limit: float, name: str, value: object) -> float:
     number = _number(value)
-    if not 0 < number < math.inf:
-        raise fail(name, value, "must be a finite number above 0")
+    if not limit < number < math.inf:
+        raise fail(name, value, f"must be a finite number above {limit:g}")
     return number
 
 

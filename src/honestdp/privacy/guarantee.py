@@ -39,8 +39,6 @@ Accountant = Literal["rdp-classic", "rdp", "pld"]
 def rdp_curve(event: Event) -> RdpCurve:
     """The Renyi curve of an event, both directions of neighbours."""
     atoms = _atoms(event)
-    if not atoms:
-        raise fail("event", event, "holds nothing that touches the data")
     return reduce(RdpCurve.__add__, (_atom_curve(atom, count) for atom, count in atoms.items()))
 
 
@@ -106,6 +104,8 @@ def _atoms(event: Event) -> Counter[Event]:
 
     Equal parts are counted together, so k times e and e, ..., e are the same by construction.
     """
+    if event == Composition():
+        raise fail("event", event, "holds nothing that touches the data")
     match event:
         case Repeated(inner, count):
             return Counter({atom: n * count for atom, n in _atoms(inner).items()})

@@ -48,7 +48,7 @@ class Profile(ABC):
             low, high = high, 2 * high
             if high > 1e9:
                 return math.inf
-        while high - low > 1e-7 * high:
+        while high - low > 1e-7 * high + 1e-12:
             middle = (low + high) / 2
             low, high = (middle, high) if self.delta(middle) > delta else (low, middle)
         return high

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
-from honestdp.errors import fail, open_unit, positive, positive_integer, unit
+from honestdp.errors import above, fail, open_unit, positive, positive_integer, unit
 
 Floats = NDArray[np.float64]
 
@@ -69,8 +69,7 @@ class TruncatedNegativeBinomial(RunCount):
     gamma: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.shape, bool) or not (-1 < self.shape < math.inf):
-            raise fail("shape", self.shape, "must be a finite number above -1")
+        above(-1, "shape", self.shape)
         unit("gamma", self.gamma)
 
     @property
@@ -80,7 +79,7 @@ class TruncatedNegativeBinomial(RunCount):
             return 1.0
         if self.shape == 1:
             return 1 / g
-        return (1 / g - 1) * _expm1_ratio(self.shape, math.log(g))
+        return (1 - g) / g * _expm1_ratio(self.shape, math.log(g))
 
     def pgf_tail(self, u: ArrayLike) -> Floats:
         u = np.asarray(u, dtype=float)
@@ -90,7 +89,10 @@ class TruncatedNegativeBinomial(RunCount):
         log_s = np.log(self.gamma + (1 - self.gamma) * u)
         if self.shape == 0:
             return log_s / math.log(self.gamma)
-        return np.expm1(-self.shape * log_s) / math.expm1(-self.shape * math.log(self.gamma))
+        # (s^-eta - 1)/(gamma^-eta - 1), arranged so that no power overflows.
+        log_gamma = math.log(self.gamma)
+        powers = np.expm1(self.shape * log_s) / math.expm1(self.shape * log_gamma)
+        return np.exp(-self.shape * (log_s - log_gamma)) * powers
 
     def log_derivative_tail(self, u: ArrayLike) -> Floats:
         s = self.gamma + (1 - self.gamma) * np.asarray(u, dtype=float)
@@ -184,7 +186,7 @@ class Binomial(RunCount):
     probability: float
 
     def __post_init__(self) -> None:
-        positive_integer("trials", self.trials)
+        object.__setattr__(self, "trials", positive_integer("trials", self.trials))
         unit("probability", self.probability)
 
     @property
@@ -225,7 +227,7 @@ class Capped(RunCount):
     cap: int
 
     def __post_init__(self) -> None:
-        positive_integer("cap", self.cap)
+        object.__setattr__(self, "cap", positive_integer("cap", self.cap))
         if isinstance(self.law, Capped):
             raise fail("law", self.law, "is capped already; keep the smaller cap")
         if not self._is_geometric and self.cap > _LARGEST_TABLE:
@@ -265,7 +267,7 @@ class Capped(RunCount):
             # The derivative of the line above, arranged so that no term is negative.
             g = self.law.gamma  # type: ignore[attr-defined]
             log_r, s = self._geometric_base(u)
-            head = -np.expm1(self.cap * log_r) * g / s**2
+            head = -np.expm1(self.cap * log_r) / s * (g / s)
             if self.cap == 1:
                 return np.zeros(np.shape(u))
             return np.log(head + (1 - g) * u * self.cap * np.exp((self.cap - 1) * log_r) / s)
@@ -286,7 +288,8 @@ class Capped(RunCount):
         if power:
             log_weights = log_weights + np.log(k)
         exponents = (k - power)[None, :] * np.maximum(log_x, -1e300)[:, None]
-        return logsumexp(log_weights[None, :] + exponents, axis=1).reshape(np.shape(u))
+        found = logsumexp(log_weights[None, :] + exponents, axis=1)
+        return np.where(found < -1e290, -math.inf, found).reshape(np.shape(u))
 
 
 _LARGEST_TABLE = 20_000

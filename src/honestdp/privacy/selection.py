@@ -20,7 +20,14 @@ from scipy.special import gammaln, logsumexp
 from honestdp.errors import fail, not_negative, open_unit, positive, positive_integer, unit
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.profile import CurveProfile, Profile
-from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial, geometric
+from honestdp.privacy.runs import (
+    Binomial,
+    Capped,
+    Poisson,
+    RunCount,
+    TruncatedNegativeBinomial,
+    geometric,
+)
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +85,7 @@ def liu_talwar_inverse(
     """
     positive("epsilon", epsilon)
     run_delta = liu_talwar_run_delta(delta, liu_talwar_rounds(gamma, slack), slack)
-    run_epsilon = epsilon / 3 - math.sqrt(2 * run_delta)
+    run_epsilon = (epsilon / 3 - math.sqrt(2 * run_delta)) * (1 - 1e-12)
     if run_epsilon <= 0:
         raise fail("epsilon", epsilon, "leaves nothing for a run; give more")
     return run_epsilon, run_delta
@@ -168,16 +175,16 @@ def profile_bound(profile: Profile, runs: RunCount) -> BestOf:
 
 
 def _runs_shift(profile: Profile, runs: RunCount) -> float:
-    if not isinstance(runs, Capped):
-        # f' is a power of a linear function or an exponential: the corners suffice.
+    if type(runs) in (TruncatedNegativeBinomial, Poisson, Binomial):
+        # Not for subclasses, whose f' need not be a power of a linear function or exponential.
         return selection_shift(profile, runs.log_derivative_tail, at_corners=True)
-    if isinstance(runs.law, TruncatedNegativeBinomial) and runs.law.shape == 1:
-        # Capped over uncapped f' is 1 - r^N + u (1-g) N r^(N-1) s/g with r = (1-g)(1-u) and
-        # s = g + (1-g)u <= 1, so it lies in [1 - c, 1 + c/g], c = (1-g)^N: a far cap is free.
-        gamma = runs.law.gamma
-        c = (1 - gamma) ** runs.cap
-        if c < 1e-9 * gamma:
-            return _runs_shift(profile, runs.law) + math.log1p(c / gamma) - math.log1p(-c)
+    match runs:
+        case Capped(TruncatedNegativeBinomial(1, gamma) as law, cap):
+            # Capped over uncapped f' is 1 - r^N + u (1-g) N r^(N-1) s/g with r = (1-g)(1-u) and
+            # s = g + (1-g)u <= 1, so it lies in [1 - c, 1 + c/g], c = (1-g)^N: a far cap is free.
+            c = (1 - gamma) ** cap
+            if c < 1e-9 * gamma:
+                return _runs_shift(profile, law) + math.log1p(c / gamma) - math.log1p(-c)
     return selection_shift(profile, runs.log_derivative_tail)
 
 
@@ -291,7 +298,8 @@ def _subset_order(p: Floats, q: Floats, share: float, a: int) -> float:
     j = np.arange(a)
     exponent = j * p[j + 1] + (a - 1 - j) * q[a - j]
     backward = logsumexp(_log_choose(a - 1, j) + j * log_share + (a - 1 - j) * log_rest + exponent)
-    return max(0.0, float(max(forward, backward))) / (a - 1)
+    ulps = 1e-15 * (4 + float(gammaln(a + 1)))  # of the logarithms above, on the private side
+    return (max(0.0, float(max(forward, backward))) + ulps) / (a - 1)
 
 
 def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
@@ -306,8 +314,9 @@ def worst_tail(profile: Profile) -> tuple[Floats, Floats]:
     """
     t, delta = profile.table
     # Lines of rising slope and falling offset; the constant 1 is one more, with slope 0.
-    slopes = np.concatenate([[0.0], np.exp(t)])
-    offsets = np.concatenate([[1.0], np.minimum(delta, 1.0)])
+    rising, kept = np.unique(np.exp(t), return_index=True)
+    slopes = np.concatenate([[0.0], rising])
+    offsets = np.concatenate([[1.0], np.minimum(delta[kept], 1.0)])
     hull = [0]
     corners: list[float] = []  # where hull[i+1] takes over from hull[i], going left from u = inf
     for i in range(1, len(slopes)):
@@ -343,9 +352,9 @@ def selection_shift(
     corners, values = worst_tail(profile)
     with np.errstate(invalid="ignore", divide="ignore"):
         at = log_weight(corners) - log_weight(values)
-    if np.isinf(log_weight(values)).any():
-        raise fail("runs", "P(K = 1) = 0", "a single run must be possible; choose another law")
     best = float(np.max(at))
+    if not math.isfinite(best):  # a NaN must never pass for 0
+        raise fail("runs", "P(K = 1) = 0", "a single run must be possible; choose another law")
     if at_corners:
         return max(0.0, best)
 
@@ -360,7 +369,7 @@ def selection_shift(
         hopeful = upper > best + tolerance
         if not hopeful.any():
             return max(0.0, best + tolerance)
-        if np.count_nonzero(hopeful) > 100_000:  # flat: what is known is close enough
+        if np.count_nonzero(hopeful) > 10_000:  # flat: what is known is close enough
             return float(np.max(upper))
         cuts = np.linspace(left[hopeful], right[hopeful], 9, axis=0)
         left, right = cuts[:-1].ravel(), cuts[1:].ravel()
