@@ -163,7 +163,8 @@ def test_profiles_fall_and_invert_on_the_private_side() -> None:
     profile = guarantee.profile(training(0.01, 1.0, 1000))
     grid = np.linspace(0, 8, 30)
     deltas = [profile.delta(float(t)) for t in grid]
-    assert all(a >= b for a, b in pairwise(deltas))
+    # Down to the rounding of the Fourier transform, which the profile adds on top anyway.
+    assert all(a >= b - 1e-12 for a, b in pairwise(deltas))
     for delta in (1e-3, 1e-6, 1e-9):
         assert profile.delta(profile.epsilon(delta)) <= delta
 

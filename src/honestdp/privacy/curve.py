@@ -45,7 +45,7 @@ _ORDER_BLOCKS: tuple[tuple[float, ...], ...] = (
 )
 _INTEGER_BLOCKS = tuple(
     tuple(float(a) for a in range(low, high))
-    for low, high in ((2, 33), (33, 65), (65, 129), (129, 257), (257, 513))
+    for low, high in ((2, 64), *((low, low + 32) for low in range(64, 512, 32)))
 )
 
 

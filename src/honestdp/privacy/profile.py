@@ -24,7 +24,7 @@ from honestdp.privacy.curve import RdpCurve
 Floats = NDArray[np.float64]
 
 _POINTS = 128  # of the grid on which a profile is handed to the selection bounds
-_GROUP = 256  # steps composed at once before groups of them are
+_GROUP = 4096  # steps composed at once at most; beyond, groups of them are
 
 
 class Profile(ABC):
@@ -215,13 +215,21 @@ def _composed(
             sigma, sampling_prob=q, value_discretization_interval=step
         )
         # In two stages: dp-accounting 0.6 computes size**count as an exact integer otherwise.
-        groups, rest = divmod(count, _GROUP)
-        if groups:
-            parts.append(one.self_compose(_GROUP).self_compose(groups))
+        group = _group(count)
+        groups, rest = divmod(count, group)
+        grouped = one.self_compose(group)
+        parts.append(grouped.self_compose(groups) if groups > 1 else grouped)
         if rest:
             parts.append(one.self_compose(rest))
     composed = reduce(PrivacyLossDistribution.compose, parts)
     return LossDistributionProfile(composed, sum(count for _, _, count in sampled), is_tight)
+
+
+def _group(count: int) -> int:
+    """All steps at once, or groups of equal size where there are any: each stage costs time."""
+    if count <= _GROUP:
+        return count
+    return next((g for g in range(_GROUP, _GROUP // 8, -1) if count % g == 0), _GROUP)
 
 
 def _largest_loss(q: float, sigma: float) -> float:
