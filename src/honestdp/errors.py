@@ -23,7 +23,7 @@ def positive_integer(name: str, value: object) -> int:
     number = _number(value)
     if not (1 <= number < math.inf and number == int(number)):
         raise fail(name, value, "must be a whole number of at least 1")
-    return int(number)
+    return value if isinstance(value, int) else int(number)  # a float loses digits above 2^53
 
 
 def positive(name: str, value: object) -> float:

@@ -33,11 +33,17 @@ def test_version() -> None:
     assert honestdp("--version").stdout.strip() == f"honestdp {package.__version__}"
 
 
-@pytest.mark.parametrize("words", [["--help"], ["plan", "--help"], ["paper", "--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--help"], ["plan", "--help"], ["paper"], ["paper", "--help"],
+     ["paper", "table3", "--help"], ["paper", "fig1", "--help"],
+     ["paper", "fig-candidates", "--help"]],
+)  # fmt: skip
 def test_help_has_an_example(words) -> None:
     done = honestdp(*words)
     assert done.returncode == 0
     assert "Example: honestdp" in " ".join(done.stdout.split())
+    assert done.stdout.count("\n") > 3
 
 
 def test_the_table() -> None:

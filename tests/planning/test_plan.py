@@ -115,6 +115,12 @@ def test_less_never_costs_more(by_noise, changed) -> None:
         assert r.epsilon <= row(by_noise, r.procedure, r.bound, r.shape).epsilon * (1 + 1e-3)
 
 
+def test_whole_numbers_stay_whole() -> None:
+    huge = 10**20 + 1
+    table = honestdp.plan(n=huge, lot_size=1, steps=1, candidates=1, noise_multiplier=1)
+    assert table.inputs.n == huge
+
+
 def test_one_candidate_costs_one_run() -> None:
     table = honestdp.plan(**{**README, "candidates": 1}, noise_multiplier=4)
     for bound in ("rdp-classic", "rdp", "pld"):

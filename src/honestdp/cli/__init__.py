@@ -46,6 +46,9 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the message is the help text
+            typer.echo(error.format_message())
+            sys.exit(0)
         _stop(error.format_message(), 2)
     except InputError as error:
         _stop(str(error), 2)
