@@ -26,7 +26,7 @@ from honestdp.privacy.events import Repeated, training
 from honestdp.text import columns
 
 Q, STEPS, DELTA, EPSILON = 250 / 36177, 2500, 1e-6, 1.0
-REPEATS = 5
+REPEATS = 3
 RESULTS = Path(__file__).parent / "results" / "plan.json"
 README = ["plan", "--n", "36177", "--lot-size", "250", "--steps", "2500", "--candidates", "40"]
 

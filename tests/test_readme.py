@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import honestdp
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 RUN = "from honestdp.cli import main; main()"
@@ -20,10 +22,17 @@ def blocks(language: str) -> list[str]:
 
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_blocks_run_and_show_the_figures_in_their_comments(code, capsys) -> None:
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, "README.md", "exec"), {"honestdp": honestdp})
     printed = capsys.readouterr().out
     for figure in re.findall(r"# .*: (\d\.\d+)$", code, flags=re.MULTILINE):
         assert figure in printed
+
+
+def test_what_a_budget_affords() -> None:
+    (code,) = [block for block in blocks("python") if "affordable(" in block]
+    most = eval(code.split("#")[0], {"honestdp": honestdp})
+    for name, count in re.findall(r"'([a-z-]+)': (\d+)", code):
+        assert most[name] == pytest.approx(int(count), rel=0.01)
 
 
 def test_the_table_is_what_the_command_prints() -> None:
