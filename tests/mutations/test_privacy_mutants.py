@@ -57,7 +57,7 @@ MUTANTS = [
            "return self._infinite + np.maximum(inside, 0.0)",
            "return 0.9 * np.maximum(inside, 0.0)", GUARANTEE),
     Mutant("rounding of curves to the wrong side", "privacy/curve.py",
-           "* (1 + 1e-8) + ulps * q * a / (a - 1)", "* (1 - 1e-8)", ARITHMETIC),
+           "* (1 + 1e-8) + (ulps * q * a + cut) / (a - 1)", "* (1 - 1e-8)", ARITHMETIC),
     Mutant("gaps filled with nothing", "privacy/curve.py",
            "filled[inside] = np.interp(orders[inside], xs, ys) / (orders[inside] - 1)",
            "filled[inside] = 0.0", ARITHMETIC),
