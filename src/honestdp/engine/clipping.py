@@ -1,0 +1,57 @@
+"""Per-example clipping: a sum of clipped gradients, and how far one example can move it.
+
+`clip_norm` C: example i enters as `g_i * min(1, C/||g_i||)` (Abadi et al. 2016). Automatic
+(Bu et al. 2023): `g_i / (||g_i|| + 0.01)`, whose norm is below 1. Adding or removing
+one example, or replacing it by a null record, therefore moves the sum by at most C
+(or 1) in Euclidean norm: its *sensitivity*, which travels with the sum.
+
+Norms are computed in float32, so the bound is taken smaller by `ROUNDING`: the error of a norm
+stays below it, and the sensitivity holds as stated. A gradient that is not finite counts as
+zero, the same for every example, whatever its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from honestdp.candidates import Candidate
+
+ROUNDING = 1e-5
+AUTOMATIC_OFFSET = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class ClippedSum:
+    """values [candidate, parameter]: sums over each candidate's lot. One example moves row k by at
+    most sensitivity[k]. Sensitive: only `noise.noisy_mean` may read the values in a training."""
+
+    values: Tensor
+    sensitivity: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """How each candidate clips: `bound` [candidate], `automatic` [candidate] (bool)."""
+
+    bound: Tensor
+    automatic: Tensor
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], device: torch.device) -> Clip:
+        return cls(
+            torch.tensor([c.sensitivity for c in candidates], device=device),
+            torch.tensor([c.clipping == "automatic" for c in candidates], device=device),
+        )
+
+    def factors(self, norms: Tensor) -> tuple[Tensor, Tensor]:
+        """What to multiply each gradient by, from norms [candidate, example]; and which are finite."""
+        bound = (1 - ROUNDING) * self.bound.unsqueeze(1)
+        automatic = bound / (norms + AUTOMATIC_OFFSET)
+        by_norm = torch.clamp(bound / norms, max=1.0)
+        finite = torch.isfinite(norms)
+        factor = torch.where(self.automatic.unsqueeze(1), automatic, by_norm)
+        return torch.where(finite, factor, 0.0), finite

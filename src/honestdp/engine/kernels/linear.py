@@ -1,0 +1,123 @@
+"""Clipped sums of a linear model, compiled: one pass over each lot, nothing stored per example.
+
+Parameters of candidate k: weights [feature, output], then biases [output], in one row.
+An example's gradient is the outer product of its input (with a 1 for the bias) and the
+loss's gradient at the outputs, so its norm is the product of theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import float32, njit
+
+from honestdp.engine.kernels.loss import clip_factor, output_gradient
+from honestdp.engine.normal import FAST
+
+_ROWS = 8  # examples whose inputs are added to the sum in one pass over it
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def dense_sums(
+    loss: Any, x: Any, squares: Any, y: Any, present: Any, rows: Any, counts: Any, params: Any,
+    bounds: Any, automatic: Any, sums: Any,
+) -> None:  # fmt: skip
+    """sums[k] = the clipped sum over candidate k's lot; squares[i] = ||x_i||^2 + 1."""
+    features = x.shape[1]
+    outputs = params.shape[1] // (features + 1)
+    weights = np.empty((outputs, features), np.float32)
+    total = np.empty((outputs, features), np.float32)
+    z = np.empty((_ROWS, outputs), np.float32)
+    lot = np.empty(_ROWS, np.int64)
+    for k in range(params.shape[0]):
+        bias = params[k, features * outputs :]
+        bias_sum = sums[k, features * outputs :]
+        for c in range(outputs):
+            bias_sum[c] = 0
+            for f in range(features):
+                weights[c, f] = params[k, f * outputs + c]
+                total[c, f] = 0
+        for first in range(0, counts[k], _ROWS):
+            many = min(_ROWS, counts[k] - first)
+            for r in range(_ROWS):
+                # A short last group repeats its last row with a gradient of zero.
+                i = rows[k, first + min(r, many - 1)]
+                lot[r] = i
+                xi = x[i]
+                for c in range(outputs):
+                    w = weights[c]
+                    s = float32(0)
+                    for f in range(features):
+                        s += w[f] * xi[f]
+                    z[r, c] = s + bias[c]
+                here = present[i] if r < many else float32(0)
+                square = output_gradient(loss, y[i], here, z[r]) * squares[i]
+                factor = clip_factor(square, bounds[k], automatic[k])
+                for c in range(outputs):
+                    z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)
+                    bias_sum[c] += z[r, c]
+            _add_rows(x, lot, z, total)
+        for c in range(outputs):
+            for f in range(features):
+                sums[k, f * outputs + c] = total[c, f]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
+    x0, x1, x2, x3 = x[lot[0]], x[lot[1]], x[lot[2]], x[lot[3]]
+    x4, x5, x6, x7 = x[lot[4]], x[lot[5]], x[lot[6]], x[lot[7]]
+    for c in range(total.shape[0]):
+        t = total[c]
+        a0, a1, a2, a3 = z[0, c], z[1, c], z[2, c], z[3, c]
+        a4, a5, a6, a7 = z[4, c], z[5, c], z[6, c], z[7, c]
+        for f in range(t.size):
+            left = a0 * x0[f] + a1 * x1[f] + a2 * x2[f] + a3 * x3[f]
+            t[f] += left + (a4 * x4[f] + a5 * x5[f] + a6 * x6[f] + a7 * x7[f])
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def sparse_sums(
+    loss: Any, starts: Any, columns: Any, values: Any, features: Any,
+    squares: Any, y: Any, present: Any, rows: Any, counts: Any, params: Any, bounds: Any,
+    automatic: Any, sums: Any,
+) -> None:  # fmt: skip
+    """The same on compressed sparse rows."""
+    outputs = params.shape[1] // (features + 1)
+    z = np.empty(outputs, np.float32)
+    for k in range(params.shape[0]):
+        p = params[k]
+        total = sums[k]
+        total[:] = 0
+        offset = features * outputs
+        for place in range(counts[k]):
+            i = rows[k, place]
+            begin, end = starts[i], starts[i + 1]
+            if outputs == 1:
+                s = float32(0)
+                for j in range(begin, end):
+                    s += values[j] * p[columns[j]]
+                z[0] = s + p[offset]
+            else:
+                for c in range(outputs):
+                    z[c] = p[offset + c]
+                for j in range(begin, end):
+                    v = values[j]
+                    w = p[columns[j] * outputs : columns[j] * outputs + outputs]
+                    for c in range(outputs):
+                        z[c] += v * w[c]
+            square = output_gradient(loss, y[i], present[i], z) * squares[i]
+            factor = clip_factor(square, bounds[k], automatic[k])
+            for c in range(outputs):
+                z[c] = z[c] * factor if factor >= 0 else float32(0)
+                total[offset + c] += z[c]
+            if outputs == 1:
+                d = z[0]
+                for j in range(begin, end):
+                    total[columns[j]] += values[j] * d
+            else:
+                for j in range(begin, end):
+                    v = values[j]
+                    t = total[columns[j] * outputs : columns[j] * outputs + outputs]
+                    for c in range(outputs):
+                        t[c] += v * z[c]

@@ -1,0 +1,56 @@
+"""The losses' gradients and the clip, example by example, as the compiled kernels share them.
+
+The same rules in torch: `engine.losses` and `engine.clipping`; tests hold them equal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import float32, njit
+
+from honestdp.engine.clipping import AUTOMATIC_OFFSET, ROUNDING
+from honestdp.engine.normal import FAST
+
+SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def output_gradient(loss: Any, target: Any, present: Any, z: Any) -> Any:
+    """Overwrites the outputs z by the loss's gradient; returns its squared norm.
+
+    A class outside the declared ones gives zero, as does an absent example.
+    """
+    counts = present
+    if loss == SQUARED:
+        z[0] = z[0] - float32(target)
+    elif loss == LOGISTIC:
+        counts = present if (target == 0 or target == 1) else float32(0)
+        z[0] = float32(1) / (float32(1) + math.exp(-z[0])) - float32(target)
+    else:
+        counts = present if (target >= 0 and target < z.size) else float32(0)
+        top = z[0]
+        for c in range(1, z.size):
+            top = max(top, z[c])
+        total = float32(0)
+        for c in range(z.size):
+            z[c] = math.exp(z[c] - top)
+            total += z[c]
+        for c in range(z.size):
+            z[c] = z[c] / total - (float32(1) if c == target else float32(0))
+    square = float32(0)
+    for c in range(z.size):
+        z[c] = z[c] if counts != 0 else float32(0)
+        square += z[c] * z[c]
+    return square
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def clip_factor(square: Any, bound: Any, automatic: Any) -> Any:
+    """The clip's factor from a gradient's squared norm; below 0 where the norm is not finite."""
+    norm = np.sqrt(square)
+    limit = float32(bound * (1 - ROUNDING))
+    factor = limit / (norm + float32(AUTOMATIC_OFFSET)) if automatic else min(float32(1), limit / norm)
+    return float32(factor) if math.isfinite(norm) else float32(-1)

@@ -1,0 +1,275 @@
+"""The built-in models: linear, logistic and softmax regression, and the two-layer network.
+
+All candidates of a cohort are rows of one tensor `params` [candidate, parameter]. Gradients are
+closed forms: an example's gradient at a linear layer is the outer product of the layer's
+input and its output gradient, so its norm needs no gradient, and the clipped sum is one
+matrix product (see each `clipped_sum`). Nothing is stored per example and parameter.
+On the CPU compiled kernels do this where they are faster; the torch code below does it on any
+device, and is what the kernels are tested against.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from honestdp.engine.clipping import Clip, ClippedSum
+from honestdp.engine.examples import Examples, Sparse
+from honestdp.engine.kernels import linear, two_layer
+from honestdp.engine.losses import Loss
+from honestdp.engine.lots import Lots
+from honestdp.errors import InputError, fail, positive_integer
+
+Layer = tuple[str, tuple[int, ...]]
+
+
+class Model(Protocol):
+    """What the trainer asks of a model. Equal models have parameters of equal shape."""
+
+    @property
+    def layout(self) -> tuple[Layer, ...]:
+        """Names and shapes of the parameters, in the order in which a row holds them."""
+
+    @property
+    def loss(self) -> Loss: ...
+
+    def check(self, examples: Examples) -> None:
+        """Raises if these examples cannot be its input. Reads shapes only."""
+
+    def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
+        """Starting parameters from uniforms in (0, 1), one a parameter."""
+
+    def clipped_sum(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+    ) -> ClippedSum: ...
+
+    def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
+        """[candidate, row, output] for dense inputs [row, ...] read by all candidates."""
+
+
+def size(model: Model) -> int:
+    """How many parameters a candidate has."""
+    return sum(math.prod(shape) for _, shape in model.layout)
+
+
+def named(model: Model, params: Tensor) -> dict[str, Tensor]:
+    """Views of params [..., parameter] by name and shape."""
+    parts = params.split([math.prod(shape) for _, shape in model.layout], dim=-1)
+    return {
+        name: part.view(*params.shape[:-1], *shape)
+        for (name, shape), part in zip(model.layout, parts, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class _ClosedForm:
+    """What the built-in models share. `classes` None: real targets and the squared loss."""
+
+    features: int
+    classes: int | None
+
+    def __post_init__(self) -> None:
+        positive_integer("features", self.features)
+        Loss.of(self.classes)
+
+    @property
+    def loss(self) -> Loss:
+        return Loss.of(self.classes)
+
+    def check(self, examples: Examples) -> None:
+        if examples.shape != (self.features,):
+            raise InputError(
+                f"inputs of shape {examples.shape} a row for a model of {self.features} features: "
+                "make them agree"
+            )
+        _check_targets(self.loss, examples)
+
+
+def _check_targets(loss: Loss, examples: Examples) -> None:
+    if loss.classes and examples.targets.is_floating_point():
+        raise InputError(
+            f"targets of type {examples.targets.dtype} for {loss.classes} classes: "
+            "give class numbers as integers, or a model with classes=None"
+        )
+
+
+@dataclass(frozen=True)
+class Linear(_ClosedForm):
+    """One linear layer: linear regression (classes=None), logistic (2), softmax regression (more).
+
+    Starts at zero unless a candidate's `initial_scale` says otherwise.
+    """
+
+    @property
+    def layout(self) -> tuple[Layer, ...]:
+        outputs = self.loss.outputs
+        return (("weight", (self.features, outputs)), ("bias", (outputs,)))
+
+    def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
+        return (2 * uniforms - 1) * ((scale or 0.0) / math.sqrt(self.features))
+
+    def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
+        part = named(self, params)
+        return torch.baddbmm(
+            part["bias"].unsqueeze(1), inputs.expand(len(params), *inputs.shape), part["weight"]
+        )
+
+    def clipped_sum(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+    ) -> ClippedSum:
+        if examples.device.type == "cpu":
+            return ClippedSum(self._compiled(params, examples, lots, clip), clip.bound)
+        return self.in_torch(params, examples, lots, clip, memory)
+
+    def _compiled(self, params: Tensor, examples: Examples, lots: Lots, clip: Clip) -> Tensor:
+        sums = torch.empty_like(params)
+        x, rest = examples.inputs, _for_kernel(examples, lots, params, clip)
+        if isinstance(x, Sparse):
+            linear.sparse_sums(self.loss.code, *_csr(x), *rest, sums.numpy())
+        else:
+            linear.dense_sums(self.loss.code, x.numpy(), *rest, sums.numpy())
+        return sums
+
+    def in_torch(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+    ) -> ClippedSum:
+        part = named(self, params)
+        total = torch.zeros_like(params)
+        into = named(self, total)
+        for rows, mask in _chunks(lots, len(params), self.features, memory, examples):
+            x = examples.dense(rows)
+            z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
+            d = self.loss.gradient(z, examples.targets[rows])
+            d = torch.where(mask.unsqueeze(-1), d, 0.0)
+            norms = d.norm(dim=-1) * examples.squares[rows].sqrt()
+            factor, finite = clip.factors(norms)
+            d = torch.where(finite.unsqueeze(-1), d * factor.unsqueeze(-1), 0.0)
+            into["weight"] += x.transpose(1, 2) @ d
+            into["bias"] += d.sum(1)
+        return ClippedSum(total, clip.bound)
+
+
+@dataclass(frozen=True)
+class TwoLayer(_ClosedForm):
+    """One hidden layer of `width` units, rectified unless `activation` is None, then a linear layer.
+
+    The paper's code has no activation between its layers (`activation=None`); its text has one.
+    """
+
+    width: int = 100
+    activation: str | None = "relu"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive_integer("width", self.width)
+        if self.activation not in ("relu", None):
+            raise fail("activation", self.activation, "must be 'relu' or None")
+
+    @property
+    def layout(self) -> tuple[Layer, ...]:
+        outputs = self.loss.outputs
+        return (
+            ("hidden_weight", (self.features, self.width)),
+            ("hidden_bias", (self.width,)),
+            ("weight", (self.width, outputs)),
+            ("bias", (outputs,)),
+        )
+
+    def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
+        """Uniform within 1/sqrt(inputs of the layer), as torch.nn.Linear."""
+        start = (2 * uniforms - 1) * (1.0 if scale is None else scale)
+        hidden = (self.features + 1) * self.width
+        start[..., :hidden] /= math.sqrt(self.features)
+        start[..., hidden:] /= math.sqrt(self.width)
+        return start
+
+    def _hidden(self, part: dict[str, Tensor], x: Tensor) -> Tensor:
+        h = torch.baddbmm(part["hidden_bias"].unsqueeze(1), x, part["hidden_weight"])
+        return h.clamp_(min=0) if self.activation else h
+
+    def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
+        part = named(self, params)
+        h = self._hidden(part, inputs.expand(len(params), *inputs.shape))
+        return torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
+
+    def clipped_sum(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+    ) -> ClippedSum:
+        if examples.device.type == "cpu" and isinstance(examples.inputs, Sparse):
+            return ClippedSum(self._compiled(params, examples, lots, clip), clip.bound)
+        return self.in_torch(params, examples, lots, clip, memory)
+
+    def _compiled(self, params: Tensor, examples: Examples, lots: Lots, clip: Clip) -> Tensor:
+        sums = torch.empty_like(params)
+        assert isinstance(examples.inputs, Sparse)
+        two_layer.sparse_sums(
+            self.loss.code,
+            self.activation is not None,
+            self.width,
+            self.loss.outputs,
+            *_csr(examples.inputs),
+            *_for_kernel(examples, lots, params, clip),
+            sums.numpy(),
+        )
+        return sums
+
+    def in_torch(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+    ) -> ClippedSum:
+        part = named(self, params)
+        total = torch.zeros_like(params)
+        into = named(self, total)
+        each = self.features + 3 * self.width
+        for rows, mask in _chunks(lots, len(params), each, memory, examples):
+            x = examples.dense(rows)
+            h = self._hidden(part, x)
+            z = torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
+            d2 = self.loss.gradient(z, examples.targets[rows])
+            d2 = torch.where(mask.unsqueeze(-1), d2, 0.0)
+            d1 = d2 @ part["weight"].transpose(1, 2)
+            if self.activation:
+                d1 = torch.where(h > 0, d1, 0.0)
+            hidden = h.square().sum(-1) + 1
+            squares = d2.square().sum(-1) * hidden + d1.square().sum(-1) * examples.squares[rows]
+            factor, finite = clip.factors(squares.sqrt())
+            finite, factor = finite.unsqueeze(-1), factor.unsqueeze(-1)
+            # where, not times zero: zero times NaN is NaN, and would poison the whole sum
+            d1, d2 = torch.where(finite, d1 * factor, 0.0), torch.where(finite, d2 * factor, 0.0)
+            h = torch.where(finite, h, 0.0)
+            into["hidden_weight"].baddbmm_(x.transpose(1, 2), d1)
+            into["hidden_bias"] += d1.sum(1)
+            into["weight"] += h.transpose(1, 2) @ d2
+            into["bias"] += d2.sum(1)
+        return ClippedSum(total, clip.bound)
+
+
+def _chunks(
+    lots: Lots, candidates: int, each: int, memory: int, examples: Examples
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """The lots in chunks whose work space, `each` floats an example, stays below `memory` bytes."""
+    room = max(1, memory // (4 * candidates * each))
+    for rows, mask in lots.chunks(room, examples.device):
+        yield rows, mask & (examples.present[rows] > 0)
+
+
+def _for_kernel(examples: Examples, lots: Lots, params: Tensor, clip: Clip) -> tuple[Any, ...]:
+    """What every kernel reads besides the inputs, in its order."""
+    return (
+        examples.squares.numpy(),
+        examples.targets.numpy(),
+        examples.present.numpy(),
+        lots.rows,
+        lots.counts,
+        params.numpy(),
+        clip.bound.numpy(),
+        clip.automatic.numpy(),
+    )
+
+
+def _csr(x: Sparse) -> tuple[Any, ...]:
+    return x.starts.numpy(), x.columns.numpy(), x.values.numpy(), x.width

@@ -1,0 +1,101 @@
+"""Streams keyed by (root, purpose, candidate, step): independent wherever one of them differs.
+
+The privacy proofs need lots and noise that are independent between candidates and steps and
+that nobody can guess. In production the root is 256 bits from the operating system, made
+afresh in every process and never written; no stream of it is ever used twice (`claimed`
+holds that). With a seed everything can be repeated, and is therefore a *simulation*: it
+protects nobody, and whatever it makes must say so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import IntEnum
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, NoReturn
+
+import numpy as np
+
+from honestdp.errors import InputError, fail
+from honestdp.randomness.chacha import stream
+
+LARGEST = 2**32 - 1  # candidates and steps are 32-bit words of the cipher's nonce
+
+
+class Purpose(IntEnum):
+    """What a stream is for. Numbers are part of a simulation's identity: append, never renumber."""
+
+    LOTS = 1
+    NOISE = 2
+    START = 3
+
+
+class Randomness:
+    """A root of streams. `Randomness()` is production; `Randomness.simulation(seed)` repeats."""
+
+    def __init__(self) -> None:
+        self._set_up(os.urandom(32), simulated=False)
+
+    @classmethod
+    def simulation(cls, seed: int) -> Randomness:
+        """Streams that can be repeated. Not private: whoever knows the seed removes the noise."""
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise fail("seed", seed, "must be a whole number")
+        made = cls.__new__(cls)
+        made._set_up(blake2b(b"honestdp %d" % seed, digest_size=32).digest(), simulated=True)
+        return made
+
+    def _set_up(self, root: bytes, *, simulated: bool) -> None:
+        self.simulated = simulated
+        self.key: np.ndarray[Any, np.dtype[np.uint32]] = np.frombuffer(root, dtype="<u4").copy()
+        self._used: dict[int, int] = {}
+        self._lock = Lock()
+
+    def uniforms(self, purpose: Purpose, candidate: int, step: int, count: int) -> Any:
+        """`count` draws from the stream, uniform on the open interval (0, 1), in float64."""
+        words = np.empty(2 * count, np.uint32)
+        stream(self.key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), words)
+        high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
+        return (((high << np.uint64(21)) | (low >> np.uint64(11))) + 0.5) * 2.0**-53
+
+    @contextmanager
+    def claimed(self, candidates: Sequence[int], first: int) -> Iterator[Claim]:
+        """The streams of these candidates from step `first` on, for one holder at a time.
+
+        The holder says in `claim.last` how far it came. In production a stream that was
+        used, or that another holds, is refused; a simulation may repeat itself.
+        """
+        claim = Claim(first)
+        if self.simulated:
+            yield claim
+            return
+        with self._lock:
+            for candidate in candidates:
+                if self._used.get(candidate, -1) >= first:
+                    raise InputError(
+                        f"candidate {candidate}, step {first}: this randomness was already used "
+                        "there, and noise used twice protects nobody; number the candidates "
+                        "anew or pass a fresh Randomness()"
+                    )
+            self._used.update(dict.fromkeys(candidates, LARGEST))
+        try:
+            yield claim
+        finally:
+            with self._lock:
+                self._used.update(dict.fromkeys(candidates, claim.last))
+
+    def __repr__(self) -> str:
+        return f"Randomness({'simulation' if self.simulated else 'production'})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Randomness is never written or sent: its root is the secret")
+
+
+class Claim:
+    """How far the holder of some streams came: `last` is the last step it used."""
+
+    def __init__(self, first: int) -> None:
+        self.last = first - 1
