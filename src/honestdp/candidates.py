@@ -28,7 +28,7 @@ CLIPPINGS = ("norm", "automatic")
 class Candidate:
     """One setting to train.
 
-    noise_multiplier: standard deviation of the noise over the sum's sensitivity (the paper's sigma).
+    noise_multiplier: the noise's standard deviation over the sum's sensitivity (the paper's sigma).
     rule: the optimizer, a key of `RULES`.
     learning_rate: the rule's own default where it has one; for ADADP where its controller starts;
         set by the rule itself for "balanced".
@@ -75,9 +75,13 @@ class Candidate:
     def _check_step_size(self) -> None:
         if self.rule == "balanced":
             if self.learning_rate is not None:
-                raise fail("learning_rate", self.learning_rate, "balanced sets its own; leave it out")
+                raise fail(
+                    "learning_rate", self.learning_rate, "balanced sets its own; leave it out"
+                )
             if self.noise_multiplier == 0:
-                raise fail("noise_multiplier", 0, "balanced needs noise above 0; take dpsgd without")
+                raise fail(
+                    "noise_multiplier", 0, "balanced needs noise above 0; take dpsgd without"
+                )
             if self.row_norm is None:
                 raise fail("row_norm", None, "balanced needs the public norm of the input rows")
             positive("row_norm", self.row_norm)

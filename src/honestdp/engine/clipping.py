@@ -47,11 +47,16 @@ class Clip:
             torch.tensor([c.clipping == "automatic" for c in candidates], device=device),
         )
 
-    def factors(self, norms: Tensor) -> tuple[Tensor, Tensor]:
-        """What to multiply each gradient by, from norms [candidate, example]; and which are finite."""
+    def factors(self, norms: Tensor) -> Tensor:
+        """What to multiply each gradient by, from norms [candidate, example]; 0 where the norm is
+        not finite, and then `finite` removes what 0 times NaN leaves."""
         bound = (1 - ROUNDING) * self.bound.unsqueeze(1)
         automatic = bound / (norms + AUTOMATIC_OFFSET)
         by_norm = torch.clamp(bound / norms, max=1.0)
-        finite = torch.isfinite(norms)
         factor = torch.where(self.automatic.unsqueeze(1), automatic, by_norm)
-        return torch.where(finite, factor, 0.0), finite
+        return torch.where(torch.isfinite(norms), factor, 0.0)
+
+
+def finite(values: Tensor) -> Tensor:
+    """In place: what is not finite becomes 0. A single NaN would poison the whole sum."""
+    return torch.nan_to_num_(values, nan=0.0, posinf=0.0, neginf=0.0)

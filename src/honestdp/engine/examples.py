@@ -15,6 +15,7 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
+from honestdp.engine.space import Space
 from honestdp.errors import InputError
 
 
@@ -71,11 +72,14 @@ class Examples:
     def device(self) -> torch.device:
         return self.targets.device
 
-    def dense(self, rows: Tensor) -> Tensor:
-        """The inputs of the given rows, written out."""
+    def dense(self, rows: Tensor, space: Space | None = None) -> Tensor:
+        """The inputs of the given rows, written out; into the work space where one is given."""
         if isinstance(self.inputs, Sparse):
             return self.inputs.dense(rows)
-        return self.inputs[rows.long()]
+        shape = (rows.numel(), *self.shape)
+        out = space.tensor("inputs", *shape) if space and self.inputs.is_floating_point() else None
+        chosen = torch.index_select(self.inputs, 0, rows.reshape(-1), out=out)
+        return chosen.view(*rows.shape, *self.shape)
 
     def to(self, device: torch.device | str) -> Examples:
         inputs = self.inputs
@@ -102,12 +106,10 @@ def examples(inputs: Any, targets: Any, device: torch.device | str = "cpu") -> E
     y = _targets(targets)
     if hasattr(inputs, "tocsr") or getattr(inputs, "layout", None) == torch.sparse_csr:
         x, finite, squares = _sparse(inputs)
-        rows = len(x.starts) - 1
     else:
         x, finite, squares = _dense(inputs)
-        rows = len(x)
-    if rows != len(y):
-        raise InputError(f"{rows} rows of inputs and {len(y)} targets: give one target a row")
+    if len(finite) != len(y):
+        raise InputError(f"{len(finite)} rows of inputs, {len(y)} targets: give one target a row")
     present = finite.float()
     if y.is_floating_point():
         present = present * torch.isfinite(y)
@@ -122,7 +124,7 @@ def _targets(targets: Any) -> Tensor:
     return y.float() if y.is_floating_point() else y.long()
 
 
-def _dense(inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _dense(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
     x = torch.as_tensor(inputs)
     if x.ndim < 2:
         raise InputError(f"inputs have shape {tuple(x.shape)}: give one row an example")
@@ -134,7 +136,7 @@ def _dense(inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     return x, finite, torch.linalg.vector_norm(x.flatten(1), dim=1).square() + 1
 
 
-def _sparse(inputs: Any) -> tuple[Sparse, Tensor, Tensor]:
+def _sparse(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
     if hasattr(inputs, "tocsr"):
         matrix = inputs.tocsr(copy=True)
     else:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit, uint32
-from torch import Tensor
 
 from honestdp.randomness import Purpose, Randomness
 from honestdp.randomness.chacha import BLOCKS, TILE, fill_tile
@@ -31,9 +30,10 @@ class Lots:
     counts: Array
 
     def chunks(self, width: int, device: torch.device) -> Any:
-        """The lots as (rows, mask) tensors [candidate, width], chunk by chunk until all are read."""
-        for first in range(0, max(1, int(self.counts.max())), width):
-            rows = torch.from_numpy(self.rows[:, first : first + width])
+        """The lots as (rows, mask) tensors [candidate, width], in chunks until all are read."""
+        longest = max(1, int(self.counts.max()))
+        for first in range(0, longest, width):
+            rows = torch.from_numpy(self.rows[:, first : min(first + width, longest)])
             place = torch.arange(first, first + rows.shape[1])
             mask = place < torch.from_numpy(self.counts).unsqueeze(1)
             yield torch.where(mask, rows, 0).to(device), mask.to(device)

@@ -18,11 +18,12 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from honestdp.engine.clipping import Clip, ClippedSum
+from honestdp.engine.clipping import Clip, ClippedSum, finite
 from honestdp.engine.examples import Examples, Sparse
 from honestdp.engine.kernels import linear, two_layer
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
+from honestdp.engine.space import Space
 from honestdp.errors import InputError, fail, positive_integer
 
 Layer = tuple[str, tuple[int, ...]]
@@ -45,8 +46,9 @@ class Model(Protocol):
         """Starting parameters from uniforms in (0, 1), one a parameter."""
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
-    ) -> ClippedSum: ...
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+    ) -> ClippedSum:
+        """Clipped sums over the candidates' lots, written into `out` [candidate, parameter]."""
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
         """[candidate, row, output] for dense inputs [row, ...] read by all candidates."""
@@ -120,43 +122,42 @@ class Linear(_ClosedForm):
         )
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
         if examples.device.type == "cpu":
-            return ClippedSum(self._compiled(params, examples, lots, clip), clip.bound)
-        return self.in_torch(params, examples, lots, clip, memory)
+            self._compiled(params, examples, lots, clip, out)
+            return ClippedSum(out, clip.bound)
+        return self.in_torch(params, examples, lots, clip, out, space)
 
-    def _compiled(self, params: Tensor, examples: Examples, lots: Lots, clip: Clip) -> Tensor:
-        sums = torch.empty_like(params)
+    def _compiled(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
+    ) -> None:
         x, rest = examples.inputs, _for_kernel(examples, lots, params, clip)
         if isinstance(x, Sparse):
-            linear.sparse_sums(self.loss.code, *_csr(x), *rest, sums.numpy())
+            linear.sparse_sums(self.loss.code, *_csr(x), *rest, out.numpy())
         else:
-            linear.dense_sums(self.loss.code, x.numpy(), *rest, sums.numpy())
-        return sums
+            linear.dense_sums(self.loss.code, x.numpy(), *rest, out.numpy())
 
     def in_torch(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
         part = named(self, params)
-        total = torch.zeros_like(params)
-        into = named(self, total)
-        for rows, mask in _chunks(lots, len(params), self.features, memory, examples):
-            x = examples.dense(rows)
+        into = named(self, out.zero_())
+        for rows, mask in chunks(lots, len(params), self.features, space, examples):
+            x = examples.dense(rows, space)
             z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
             d = self.loss.gradient(z, examples.targets[rows])
             d = torch.where(mask.unsqueeze(-1), d, 0.0)
             norms = d.norm(dim=-1) * examples.squares[rows].sqrt()
-            factor, finite = clip.factors(norms)
-            d = torch.where(finite.unsqueeze(-1), d * factor.unsqueeze(-1), 0.0)
+            d = finite(d.mul_(clip.factors(norms).unsqueeze(-1)))
             into["weight"] += x.transpose(1, 2) @ d
             into["bias"] += d.sum(1)
-        return ClippedSum(total, clip.bound)
+        return ClippedSum(out, clip.bound)
 
 
 @dataclass(frozen=True)
 class TwoLayer(_ClosedForm):
-    """One hidden layer of `width` units, rectified unless `activation` is None, then a linear layer.
+    """One hidden layer of `width` units, rectified unless `activation` is None, and a linear one.
 
     The paper's code has no activation between its layers (`activation=None`); its text has one.
     """
@@ -188,8 +189,8 @@ class TwoLayer(_ClosedForm):
         start[..., hidden:] /= math.sqrt(self.width)
         return start
 
-    def _hidden(self, part: dict[str, Tensor], x: Tensor) -> Tensor:
-        h = torch.baddbmm(part["hidden_bias"].unsqueeze(1), x, part["hidden_weight"])
+    def _hidden(self, part: dict[str, Tensor], x: Tensor, out: Tensor | None = None) -> Tensor:
+        h = torch.bmm(x, part["hidden_weight"], out=out).add_(part["hidden_bias"].unsqueeze(1))
         return h.clamp_(min=0) if self.activation else h
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
@@ -198,14 +199,16 @@ class TwoLayer(_ClosedForm):
         return torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
         if examples.device.type == "cpu" and isinstance(examples.inputs, Sparse):
-            return ClippedSum(self._compiled(params, examples, lots, clip), clip.bound)
-        return self.in_torch(params, examples, lots, clip, memory)
+            self._compiled(params, examples, lots, clip, out)
+            return ClippedSum(out, clip.bound)
+        return self.in_torch(params, examples, lots, clip, out, space)
 
-    def _compiled(self, params: Tensor, examples: Examples, lots: Lots, clip: Clip) -> Tensor:
-        sums = torch.empty_like(params)
+    def _compiled(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
+    ) -> None:
         assert isinstance(examples.inputs, Sparse)
         two_layer.sparse_sums(
             self.loss.code,
@@ -214,45 +217,41 @@ class TwoLayer(_ClosedForm):
             self.loss.outputs,
             *_csr(examples.inputs),
             *_for_kernel(examples, lots, params, clip),
-            sums.numpy(),
+            out.numpy(),
         )
-        return sums
 
     def in_torch(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, memory: int
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
         part = named(self, params)
-        total = torch.zeros_like(params)
-        into = named(self, total)
+        into = named(self, out.zero_())
         each = self.features + 3 * self.width
-        for rows, mask in _chunks(lots, len(params), each, memory, examples):
-            x = examples.dense(rows)
-            h = self._hidden(part, x)
+        for rows, mask in chunks(lots, len(params), each, space, examples):
+            x = examples.dense(rows, space)
+            h = self._hidden(part, x, space.tensor("hidden", *rows.shape, self.width))
             z = torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
             d2 = self.loss.gradient(z, examples.targets[rows])
             d2 = torch.where(mask.unsqueeze(-1), d2, 0.0)
-            d1 = d2 @ part["weight"].transpose(1, 2)
+            d1 = space.tensor("hidden gradient", *h.shape)
+            torch.bmm(d2, part["weight"].transpose(1, 2), out=d1)
             if self.activation:
-                d1 = torch.where(h > 0, d1, 0.0)
+                d1.mul_(h > 0)
             hidden = h.square().sum(-1) + 1
             squares = d2.square().sum(-1) * hidden + d1.square().sum(-1) * examples.squares[rows]
-            factor, finite = clip.factors(squares.sqrt())
-            finite, factor = finite.unsqueeze(-1), factor.unsqueeze(-1)
-            # where, not times zero: zero times NaN is NaN, and would poison the whole sum
-            d1, d2 = torch.where(finite, d1 * factor, 0.0), torch.where(finite, d2 * factor, 0.0)
-            h = torch.where(finite, h, 0.0)
+            factor = clip.factors(squares.sqrt()).unsqueeze(-1)
+            d1, d2, h = finite(d1.mul_(factor)), finite(d2.mul_(factor)), finite(h)
             into["hidden_weight"].baddbmm_(x.transpose(1, 2), d1)
             into["hidden_bias"] += d1.sum(1)
             into["weight"] += h.transpose(1, 2) @ d2
             into["bias"] += d2.sum(1)
-        return ClippedSum(total, clip.bound)
+        return ClippedSum(out, clip.bound)
 
 
-def _chunks(
-    lots: Lots, candidates: int, each: int, memory: int, examples: Examples
+def chunks(
+    lots: Lots, candidates: int, each: int, space: Space, examples: Examples
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """The lots in chunks whose work space, `each` floats an example, stays below `memory` bytes."""
-    room = max(1, memory // (4 * candidates * each))
+    """The lots in chunks that take `each` floats an example and no more memory than there is."""
+    room = max(1, space.memory // (4 * candidates * each))
     for rows, mask in lots.chunks(room, examples.device):
         yield rows, mask & (examples.present[rows] > 0)
 

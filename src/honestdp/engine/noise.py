@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from honestdp.engine.clipping import ClippedSum
-from honestdp.engine.normal import TILE, add_normals, normals
+from honestdp.engine.normal import add_normals, normals
 from honestdp.randomness import Purpose, Randomness
+from honestdp.randomness.chacha import TILE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -29,32 +30,29 @@ class NoiseMaker:
         self.candidates, self.multipliers = candidates, multipliers
         self.expected_lot, self.key = expected_lot, randomness.key
 
-    def noisy_mean(self, total: ClippedSum, step: int, columns: slice, rows: slice) -> Tensor:
-        """Columns (from a multiple of 256) of the noisy means of candidates `rows`."""
-        part = total.values[rows, columns]
+    def noisy_mean(self, total: ClippedSum, step: int, rows: slice, columns: slice) -> Tensor:
+        """The noisy means of candidates `rows`, in columns that start at a multiple of 256."""
         scale = self.multipliers[rows] * total.sensitivity[rows]
-        if part.device.type == "cpu":
-            return self._compiled(part, scale, step, columns.start, rows)
-        key = torch.from_numpy(self.key.view(np.int32)).to(part.device)
-        numbers = torch.from_numpy(self.candidates[rows].view(np.int32)).to(part.device)
-        z = normals(key, Purpose.NOISE, numbers, step, columns.start, part.shape[1])
-        return (part + scale.unsqueeze(1) * z) / self.expected_lot
-
-    def _compiled(
-        self, part: Tensor, scale: Tensor, step: int, first: int, rows: slice
-    ) -> Tensor:
-        if first % TILE:
-            raise ValueError(f"columns start at {first}, not at a multiple of {TILE}")
-        out = torch.empty(part.shape, dtype=part.dtype, device=part.device)
+        if columns.start % TILE:
+            raise ValueError(f"columns start at {columns.start}, not at a multiple of {TILE}")
+        if total.values.device.type != "cpu":
+            return self._in_torch(total.values[rows, columns], scale, step, rows, columns.start)
+        out = torch.empty(len(scale), columns.stop - columns.start)
         add_normals(
             self.key,
             np.uint32(Purpose.NOISE),
             self.candidates[rows],
             np.uint32(step),
-            first,
-            part.numpy(),
+            columns.start,
+            total.values[rows].numpy(),
             scale.numpy(),
             self.expected_lot,
             out.numpy(),
         )
         return out
+
+    def _in_torch(self, part: Tensor, scale: Tensor, step: int, rows: slice, first: int) -> Tensor:
+        key = torch.from_numpy(self.key.view(np.int32)).to(part.device)
+        numbers = torch.from_numpy(self.candidates[rows].view(np.int32)).to(part.device)
+        z = normals(key, Purpose.NOISE, numbers, step, first, part.shape[1])
+        return (part + scale.unsqueeze(1) * z) / self.expected_lot

@@ -54,7 +54,7 @@ def _quarter_sine(f: Any) -> Any:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _normals(words: Any, out: Any) -> None:
-    """One tile of words[256] to out[256]: the first half holds the cosines, the second the sines."""
+    """One tile of words to normals: the first half holds the cosines, the second the sines."""
     for i in range(_HALF):
         a = words[i]
         b = words[i + _HALF]
@@ -71,12 +71,18 @@ def _normals(words: Any, out: Any) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_normals(
-    key: Any, purpose: Any, candidates: Any, step: Any, first: Any, total: Any, scale: Any, divisor: Any, out: Any
+    key: Any,
+    purpose: Any,
+    candidates: Any,
+    step: Any,
+    first: Any,
+    total: Any,
+    scale: Any,
+    divisor: Any,
+    out: Any,
 ) -> None:
-    """out[k, j] = (total[k, j] + scale[k] * z[k, first + j]) / divisor, z the stream's normals.
-
-    `first` is a multiple of the tile's 256 words.
-    """
+    """out[k, j] = (total[k, first + j] + scale[k] * z[k, first + j]) / divisor, z the stream's
+    normals; `first` is a multiple of the tile's 256 words."""
     tile = np.empty((16, BLOCKS), np.uint32)
     words = tile.reshape(TILE)
     z = np.empty(TILE, np.float32)
@@ -88,7 +94,7 @@ def add_normals(
             _normals(words, z)
             end = min(TILE, out.shape[1] - start)
             o = out[k, start : start + end]
-            t = total[k, start : start + end]
+            t = total[k, first + start : first + start + end]
             for i in range(end):
                 o[i] = (t[i] + spread * z[i]) * inverse
 

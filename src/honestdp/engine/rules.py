@@ -1,16 +1,14 @@
 """The optimizers: what a step does with a noisy mean gradient. Post-processing, all of it.
 
-A rule is a pair of pure functions over [candidate, parameter] tensors. `init` makes its state from
-the first parameters; `update` takes the noisy gradient at `params` and returns the next
-parameters and state. Hyperparameters are [candidate, 1] columns. `lots` says how many
-lots one step of the rule reads: update is called once a lot, and the parameters it returns
-in between are where the next gradient is wanted, not a result.
+A rule is a pair of pure functions over [candidate, parameter] tensors. `init` makes its state
+from the first parameters; `update` takes the noisy gradient at `params` and returns the next
+parameters and state. `lots` says how many lots one step of the rule reads: update is called
+once a lot, and the parameters it returns in between are where the next gradient is wanted,
+not a result.
 
-`elementwise` rules treat each parameter alone, so the trainer may hand them the parameters
-block by block, small enough for the cache.
-
-References: Abadi et al. 2016 (DPSGD); Mohapatra et al. 2022 (DPAdamWOSM); Koskela and
-Honkela 2020 (ADADP); Tang, Shpilevskiy and Lecuyer 2024 (DP-AdamBC).
+An update is a formula for each parameter alone (`formulas`), with coefficients of one number
+a candidate; then, for ADADP, a look at all parameters together (`finish`). The trainer runs the
+formula compiled and block by block; `update` here runs it in torch, on any device.
 """
 
 from __future__ import annotations
@@ -18,42 +16,41 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from honestdp.candidates import RULES as DEFAULTS
 from honestdp.candidates import Candidate
+from honestdp.engine import formulas
 
+Array = np.ndarray[Any, np.dtype[np.float64]]
 State = dict[str, Tensor]
 
 
 @dataclass(frozen=True, eq=False)
 class Knobs:
-    """The public numbers of some candidates, one column each, and the schedule's."""
+    """The public numbers of some candidates, [candidate] each, and the schedule's."""
 
-    learning_rate: Tensor
-    momentum: Tensor
-    beta1: Tensor
-    beta2: Tensor
-    stability: Tensor
-    variance_floor: Tensor
-    noise: Tensor  # standard deviation of the noisy mean's noise, in each coordinate
+    learning_rate: Array
+    momentum: Array
+    beta1: Array
+    beta2: Array
+    stability: Array
+    variance_floor: Array
+    noise: Array  # standard deviation of the noisy mean's noise, in each coordinate
     steps: int
 
     @classmethod
-    def of(
-        cls, candidates: Sequence[Candidate], steps: int, lot_size: float, device: torch.device
-    ) -> Knobs:
-        def column(values: list[float]) -> Tensor:
-            return torch.tensor(values, dtype=torch.float32, device=device).unsqueeze(1)
-
+    def of(cls, candidates: Sequence[Candidate], steps: int, lot_size: float) -> Knobs:
         names = ("momentum", "beta1", "beta2", "stability", "variance_floor")
         return cls(
-            learning_rate=column([_learning_rate(c, steps, lot_size) for c in candidates]),
-            noise=column([c.noise_multiplier * c.sensitivity / lot_size for c in candidates]),
+            learning_rate=np.array([_learning_rate(c, steps, lot_size) for c in candidates]),
+            noise=np.array([c.noise_multiplier * c.sensitivity / lot_size for c in candidates]),
             steps=steps,
-            **{name: column([getattr(c, name) for c in candidates]) for name in names},
+            **{name: np.array([float(getattr(c, name)) for c in candidates]) for name in names},
         )
 
 
@@ -69,7 +66,12 @@ def _learning_rate(c: Candidate, steps: int, lot_size: float) -> float:
 
 
 def balanced_rate(
-    kappa: float, lot_size: float, noise_multiplier: float, sensitivity: float, steps: int, row_norm: float
+    kappa: float,
+    lot_size: float,
+    noise_multiplier: float,
+    sensitivity: float,
+    steps: int,
+    row_norm: float,
 ) -> float:
     """DPSGD's step size from public facts: `kappa L / (sigma C sqrt(T) B)`.
 
@@ -81,91 +83,109 @@ def balanced_rate(
     return kappa * lot_size / (noise_multiplier * sensitivity * math.sqrt(steps) * row_norm)
 
 
-Update = Callable[[Tensor, Tensor, State, Knobs, int], tuple[Tensor, State]]
+Coefficients = Callable[[Knobs, State, int], tuple[Array, ...]]
+Finish = Callable[[Tensor, State, Knobs], tuple[Tensor, State]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`slots`: state of the parameters' shape, zero at the start; `columns`: one number a candidate."""
+    """One optimizer.
 
-    update: Update
+    formulas: what each lot of a step does; coefficients: what they are given after the state.
+    slots: state of the parameters' shape, zero at the start; rates: [candidate, 1] columns that
+    start at the learning rate. between: the slot that holds the result while a step has read only
+    some of its lots. finish: what the last lot's formula leaves to do.
+    """
+
+    formulas: tuple[Callable[..., Any], ...]
+    coefficients: Coefficients
     slots: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    lots: int = 1
-    elementwise: bool = True
+    rates: tuple[str, ...] = ()
+    between: str = ""
+    finish: Finish | None = None
+
+    @property
+    def lots(self) -> int:
+        return len(self.formulas)
+
+    def formula(self, t: int) -> Callable[..., Any]:
+        """The formula of lot t (counted from 1)."""
+        return self.formulas[(t - 1) % self.lots]
 
     def init(self, params: Tensor, knobs: Knobs) -> State:
         state = {slot: torch.zeros_like(params) for slot in self.slots}
-        # The one such column there is: the step size of ADADP's controller.
-        return state | {column: knobs.learning_rate.clone() for column in self.columns}
+        column = torch.from_numpy(knobs.learning_rate).to(params).unsqueeze(1)
+        return state | {rate: column.clone() for rate in self.rates}
+
+    def table(self, knobs: Knobs, state: State, t: int) -> Tensor:
+        """The coefficients of lot t, [candidate, coefficient], in float32."""
+        return torch.from_numpy(np.stack(self.coefficients(knobs, state, t), 1).astype(np.float32))
+
+    def update(
+        self, g: Tensor, params: Tensor, state: State, knobs: Knobs, t: int
+    ) -> tuple[Tensor, State]:
+        """The next parameters and state, after lot t with noisy mean gradient g."""
+        coefficients = self.table(knobs, state, t).to(params.device).unsqueeze(2).unbind(1)
+        slots = [state[name] for name in self.slots]
+        params, *moved = self.formula(t)(g, params, *slots, *coefficients)
+        state = state | dict(zip(self.slots, moved, strict=True))
+        if self.finish and t % self.lots == 0:
+            return self.finish(params, state, knobs)
+        return params, state
 
 
-def _sgd(g: Tensor, params: Tensor, state: State, k: Knobs, t: int) -> tuple[Tensor, State]:
-    return params - k.learning_rate * g, {}
+def _rate(k: Knobs, state: State, t: int) -> tuple[Array, ...]:
+    return (k.learning_rate,)
 
 
-def _momentum(g: Tensor, params: Tensor, state: State, k: Knobs, t: int) -> tuple[Tensor, State]:
-    velocity = torch.addcmul(g, state["velocity"], k.momentum)
-    return torch.addcmul(params, velocity, k.learning_rate, value=-1), {"velocity": velocity}
+def _momentum(k: Knobs, state: State, t: int) -> tuple[Array, ...]:
+    return k.learning_rate, k.momentum
 
 
-def _first_moment(g: Tensor, state: State, k: Knobs) -> Tensor:
-    return torch.lerp(g, state["first"], k.beta1)
+def _adam(k: Knobs, state: State, t: int) -> tuple[Array, ...]:
+    rate, unbias = k.learning_rate / (1 - k.beta1**t), 1 / np.sqrt(1 - k.beta2**t)
+    return rate, k.beta1, k.beta2, unbias, k.stability
 
 
-def _second_moment(g: Tensor, state: State, k: Knobs) -> Tensor:
-    return torch.lerp(g.square(), state["second"], k.beta2)
+def _without_second_moments(k: Knobs, state: State, t: int) -> tuple[Array, ...]:
+    """The step size to which DPAdam's converges when noise dominates: the paper's Theorem 3."""
+    effective = k.learning_rate / (k.noise + k.stability)
+    return effective / (1 - k.beta1**t), k.beta1
 
 
-def _adam(g: Tensor, params: Tensor, state: State, k: Knobs, t: int) -> tuple[Tensor, State]:
-    first, second = _first_moment(g, state, k), _second_moment(g, state, k)
-    # sqrt(second / (1 - beta2^t)) + stability, as few passes over the parameters as it takes
-    root = second.sqrt().mul_(torch.rsqrt(1 - k.beta2**t)).add_(k.stability)
-    step = (first / root).mul_(k.learning_rate / (1 - k.beta1**t))
-    return params - step, {"first": first, "second": second}
+def _corrected(k: Knobs, state: State, t: int) -> tuple[Array, ...]:
+    rate, unbias = k.learning_rate / (1 - k.beta1**t), 1 / (1 - k.beta2**t)
+    return rate, k.beta1, k.beta2, unbias, k.noise**2, k.variance_floor
 
 
-def _adam_wosm(g: Tensor, params: Tensor, state: State, k: Knobs, t: int) -> tuple[Tensor, State]:
-    """Adam without second moments, at the step size to which DPAdam's converges (Theorem 3)."""
-    first = _first_moment(g, state, k)
-    step_size = k.learning_rate / (k.noise + k.stability)
-    return params - first * (step_size / (1 - k.beta1**t)), {"first": first}
+def _controlled(k: Knobs, state: State, t: int) -> tuple[Array, ...]:
+    return (state["rate"].squeeze(1).cpu().double().numpy(),)
 
 
-def _adam_bc(g: Tensor, params: Tensor, state: State, k: Knobs, t: int) -> tuple[Tensor, State]:
-    """Adam with the noise's own variance taken out of the second moment."""
-    first, second = _first_moment(g, state, k), _second_moment(g, state, k)
-    variance = torch.maximum(second / (1 - k.beta2**t) - k.noise.square(), k.variance_floor)
-    step = first / variance.sqrt() * (k.learning_rate / (1 - k.beta1**t))
-    return params - step, {"first": first, "second": second}
-
-
-def _adadp(g: Tensor, params: Tensor, state: State, k: Knobs, t: int) -> tuple[Tensor, State]:
-    """One whole step against two half steps; their distance steers the step size.
-
-    Lot A at theta asks for the gradient at the half step; lot B, there, decides.
-    """
-    rate = state["rate"]
-    if t % 2 == 1:
-        held = {"anchor": params, "full": params - rate * g, "rate": rate}
-        return params - rate / 2 * g, held
-    anchor, full = state["anchor"], state["full"]
-    two_halves = params - rate / 2 * g
-    error = ((full - two_halves) / full.abs().clamp(min=1)).norm(dim=1, keepdim=True)
-    tolerance = math.sqrt(params.shape[1] / (2 * k.steps))
-    # A NaN passes no comparison: such a pair is refused, and the step size shrinks.
-    good = error <= tolerance
+def _accept(params: Tensor, state: State, knobs: Knobs) -> tuple[Tensor, State]:
+    """ADADP: one whole step against two half steps; their distance decides, and sets the rate."""
+    whole = state["whole"]
+    error = ((whole - params) / whole.abs().clamp_(min=1)).norm(dim=1, keepdim=True)
+    tolerance = math.sqrt(params.shape[1] / (2 * knobs.steps))
+    # A NaN passes no comparison: such a pair is refused, and the rate shrinks.
     factor = torch.nan_to_num(torch.sqrt(tolerance / error), nan=0.9).clamp(0.9, 1.1)
-    result = torch.where(good, two_halves, anchor)
-    return result, {"anchor": anchor, "full": full, "rate": rate * factor}
+    result = torch.where(error <= tolerance, params, state["anchor"])
+    return result, state | {"rate": state["rate"] * factor}
 
 
 RULES: dict[str, Rule] = {
-    "dpsgd": Rule(_sgd),
-    "dpmomentum": Rule(_momentum, ("velocity",)),
-    "dpadam": Rule(_adam, ("first", "second")),
-    "dpadamwosm": Rule(_adam_wosm, ("first",)),
-    "adadp": Rule(_adadp, ("anchor", "full"), ("rate",), lots=2, elementwise=False),
-    "dpadambc": Rule(_adam_bc, ("first", "second")),
-    "balanced": Rule(_sgd),
+    "dpsgd": Rule((formulas.sgd,), _rate),
+    "dpmomentum": Rule((formulas.momentum,), _momentum, ("velocity",)),
+    "dpadam": Rule((formulas.adam,), _adam, ("first", "second")),
+    "dpadamwosm": Rule((formulas.adam_first_moment,), _without_second_moments, ("first",)),
+    "adadp": Rule(
+        (formulas.half_step, formulas.second_half_step),
+        _controlled,
+        slots=("anchor", "whole"),
+        rates=("rate",),
+        between="anchor",
+        finish=_accept,
+    ),
+    "dpadambc": Rule((formulas.adam_corrected,), _corrected, ("first", "second")),
+    "balanced": Rule((formulas.sgd,), _rate),
 }

@@ -52,5 +52,7 @@ def clip_factor(square: Any, bound: Any, automatic: Any) -> Any:
     """The clip's factor from a gradient's squared norm; below 0 where the norm is not finite."""
     norm = np.sqrt(square)
     limit = float32(bound * (1 - ROUNDING))
-    factor = limit / (norm + float32(AUTOMATIC_OFFSET)) if automatic else min(float32(1), limit / norm)
+    factor = (
+        limit / (norm + float32(AUTOMATIC_OFFSET)) if automatic else min(float32(1), limit / norm)
+    )
     return float32(factor) if math.isfinite(norm) else float32(-1)

@@ -116,8 +116,18 @@ def _combine(places: Any, factors: Any, table: Any, out: Any) -> None:
     """out += sum_j factors[j] * table[places[j]], eight rows of the table in one pass over out."""
     j = 0
     while j + 8 <= places.size:
-        t0, t1, t2, t3 = table[places[j]], table[places[j + 1]], table[places[j + 2]], table[places[j + 3]]
-        t4, t5, t6, t7 = table[places[j + 4]], table[places[j + 5]], table[places[j + 6]], table[places[j + 7]]
+        t0, t1, t2, t3 = (
+            table[places[j]],
+            table[places[j + 1]],
+            table[places[j + 2]],
+            table[places[j + 3]],
+        )
+        t4, t5, t6, t7 = (
+            table[places[j + 4]],
+            table[places[j + 5]],
+            table[places[j + 6]],
+            table[places[j + 7]],
+        )
         a0, a1, a2, a3 = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
         a4, a5, a6, a7 = factors[j + 4], factors[j + 5], factors[j + 6], factors[j + 7]
         for h in range(out.size):

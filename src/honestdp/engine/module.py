@@ -1,0 +1,169 @@
+"""Any `torch.nn.Module` as a model: per-example gradients by `torch.func`, candidates in one vmap.
+
+Each example is put through the module alone (a batch of one), so no example can
+reach another's gradient, whatever the module's code does with its batch. Layers that need
+other examples make no sense then, and are refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+from torch.nn import functional
+
+from honestdp.engine.clipping import Clip, ClippedSum, finite
+from honestdp.engine.examples import Examples
+from honestdp.engine.losses import Loss
+from honestdp.engine.lots import Lots
+from honestdp.engine.models import Layer, chunks, named
+from honestdp.engine.space import Space
+from honestdp.errors import InputError
+
+# Per-example gradients held at once: more leaves the cache (benchmarks/README.md).
+_CHUNK = 64 << 20
+
+_REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
+    (nn.modules.batchnorm._BatchNorm, "mixes the examples of a lot; use GroupNorm or LayerNorm"),
+    (
+        nn.modules.dropout._DropoutNd,
+        "draws from torch's own generator, not a private stream; leave it out",
+    ),
+    (nn.RNNBase, "has no per-example gradient in torch.func; write it from Linear layers"),
+)
+
+
+class Module:
+    """A module, or a function that makes one, trained on per-example gradients.
+
+    module: given as a module, every candidate starts from its parameters (a pretrained net, say);
+        as a function, every candidate starts from its own call of it. Parameters that do not
+        require a gradient stay as they are.
+    classes: as for the built-in models: None for real targets and half the squared error, else
+        cross-entropy over one output a class (for two classes also one output, the log-odds).
+    criterion: another loss, of (outputs of one example, its target) -> number.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module | Callable[[], nn.Module],
+        classes: int | None,
+        criterion: Callable[[Tensor, Tensor], Tensor] | None = None,
+    ) -> None:
+        self._factory = None if isinstance(module, nn.Module) else module
+        self.module = module if isinstance(module, nn.Module) else _seeded(module, 0)
+        self.loss, self.criterion = Loss.of(classes), criterion
+        _refuse(self.module)
+        self._trained = {n: p for n, p in self.module.named_parameters() if p.requires_grad}
+        if not self._trained:
+            raise InputError("module: has no parameter that requires a gradient; nothing to train")
+        kept = [(n, p) for n, p in self.module.named_parameters() if not p.requires_grad]
+        self._constants = {n: v.detach() for n, v in [*kept, *self.module.named_buffers()]}
+
+    @property
+    def layout(self) -> tuple[Layer, ...]:
+        return tuple((name, tuple(p.shape)) for name, p in self._trained.items())
+
+    def check(self, examples: Examples) -> None:
+        """Tries one example of zeros, of the right shape: no row is read."""
+        if self.loss.classes and examples.targets.is_floating_point():
+            raise InputError(
+                f"targets of type {examples.targets.dtype} for {self.loss.classes} classes: "
+                "give class numbers as integers, or a model with classes=None"
+            )
+        if not isinstance(examples.inputs, Tensor):
+            raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
+        x = examples.inputs.new_zeros(1, 1, *examples.shape)
+        y = examples.targets.new_zeros(1, 1)
+        try:
+            self._gradients(self._initial(None).unsqueeze(0).to(examples.device), x, y)
+        except Exception as error:
+            reason = str(error).strip().split("\n")[0]
+            raise InputError(
+                f"module: does not train on inputs of shape {examples.shape} a row ({reason})"
+            ) from error
+
+    def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
+        # The factory draws with torch's generator, seeded here from the candidate's stream.
+        return self._initial(int(uniforms[0].item() * 2**24)) * (1.0 if scale is None else scale)
+
+    def _initial(self, seed: int | None) -> Tensor:
+        source = self.module
+        if seed is not None and self._factory is not None:
+            source = _seeded(self._factory, seed)
+        parameters = dict(source.named_parameters())
+        return torch.cat([parameters[n].detach().flatten().float().cpu() for n in self._trained])
+
+    def _example_loss(self, params: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
+        constants = {n: v.to(x.device) for n, v in self._constants.items()}
+        output = functional_call(self.module, params | constants, (x.unsqueeze(0),)).squeeze(0)
+        classes = self.loss.classes
+        target = y.clamp(0, classes - 1) if classes else y
+        if self.criterion is not None:
+            return self.criterion(output, target)
+        if not classes:
+            return (output.squeeze(-1) - target).square().sum() / 2
+        if output.shape[-1] == 1 and classes == 2:
+            return functional.binary_cross_entropy_with_logits(output.squeeze(-1), target.float())
+        return functional.cross_entropy(output, target)
+
+    def _gradients(self, params: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
+        """Per-example gradients by name, [candidate, example, ...]."""
+        one = grad(self._example_loss)
+        return vmap(vmap(one, in_dims=(None, 0, 0)))(named(self, params), x, y)
+
+    def clipped_sum(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+    ) -> ClippedSum:
+        into = named(self, out.zero_())
+        smaller = Space(min(space.memory, _CHUNK), space.device)
+        for rows, mask in chunks(lots, len(params), 2 * params.shape[1], smaller, examples):
+            y = examples.targets[rows]
+            gradients = self._gradients(params, examples.dense(rows, space), y)
+            norms = torch.stack(
+                [torch.linalg.vector_norm(g.flatten(2), dim=2) for g in gradients.values()]
+            ).norm(dim=0)
+            counts = mask & ((y >= 0) & (y < self.loss.classes)) if self.loss.classes else mask
+            factor = torch.where(counts, clip.factors(norms), 0.0).unsqueeze(1)
+            for name, g in gradients.items():
+                total = torch.bmm(factor, finite(g.flatten(2).contiguous())).squeeze(1)
+                into[name] += total.view_as(into[name])
+        return ClippedSum(out, clip.bound)
+
+    def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
+        constants = {n: v.to(inputs.device) for n, v in self._constants.items()}
+
+        def one(mine: dict[str, Tensor]) -> Tensor:
+            return functional_call(self.module, mine | constants, (inputs,))
+
+        z: Tensor = vmap(one)(named(self, params))
+        if self.loss.classes == 2 and z.shape[-1] == 2:
+            return z[..., 1:] - z[..., :1]  # the log-odds, as in the other models
+        return z
+
+
+def _refuse(module: nn.Module) -> None:
+    for name, layer in module.named_modules():
+        for kind, reason in _REFUSED:
+            if isinstance(layer, kind):
+                where = f"{name} " if name else ""
+                raise InputError(f"module: {where}({type(layer).__name__}) {reason}")
+        if getattr(layer, "track_running_stats", False):
+            raise InputError(
+                f"module: {name} ({type(layer).__name__}) keeps statistics of the data; "
+                "set track_running_stats=False"
+            )
+
+
+def _seeded(factory: Callable[[], Any], seed: int) -> nn.Module:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = factory()
+    if not isinstance(made, nn.Module):
+        raise InputError(
+            f"module: the function made a {type(made).__name__}, not a torch.nn.Module"
+        )
+    return made

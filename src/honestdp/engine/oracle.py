@@ -1,0 +1,51 @@
+"""A clipped sum by itself, for checks against other libraries and against hand computations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from honestdp.engine.clipping import Clip, ClippedSum
+from honestdp.engine.examples import Examples, examples
+from honestdp.engine.lots import Lots
+from honestdp.engine.models import Model, size
+from honestdp.engine.space import Space
+from honestdp.engine.train import MEMORY
+from honestdp.errors import InputError, positive
+
+
+def clipped_sum(
+    model: Model,
+    params: Tensor,
+    X: Any,  # noqa: N803
+    y: Any,
+    clip_norm: float | Tensor | None,
+    *,
+    memory: int = MEMORY,
+) -> ClippedSum:
+    """The sum over all rows of clipped gradients, at params [candidate, parameter] or [parameter].
+
+    clip_norm: one for all candidates or one each; None clips automatically. No noise is
+    added: this is not private, and a training never calls it.
+    """
+    rows = X if isinstance(X, Examples) else examples(X, y)
+    model.check(rows)
+    params = torch.atleast_2d(params).contiguous()
+    if params.shape[1] != size(model):
+        raise InputError(
+            f"params of shape {tuple(params.shape)}: the model has {size(model)} parameters"
+        )
+    count = len(params)
+    if clip_norm is None:
+        bound = torch.ones(count, device=rows.device)
+    else:
+        bound = torch.as_tensor(clip_norm, dtype=torch.float32, device=rows.device).expand(count)
+        for value in bound.tolist():
+            positive("clip_norm", value)
+    automatic = torch.full((count,), clip_norm is None, device=rows.device)
+    clip, lots = Clip(bound.contiguous(), automatic), Lots.everything(len(rows), count)
+    with torch.no_grad():
+        out = torch.empty_like(params)
+        return model.clipped_sum(params, rows, lots, clip, out, Space(memory, rows.device))

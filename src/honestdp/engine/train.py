@@ -1,0 +1,296 @@
+"""Training many candidates: lots, clipped sums, noise, update; step by step, cohort by cohort.
+
+What may be looked at: parameters, and what is computed from them alone. Every one of them
+is a function of noisy means, so it is private as accounted. Clipped sums, lots and
+gradients never leave this module. No control flow depends on a value in the data: a
+candidate that diverges trains on to its end with whatever numbers it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from honestdp.candidates import Candidate
+from honestdp.engine.cohorts import Cohort, cohorts, default_workers
+from honestdp.engine.examples import Examples
+from honestdp.engine.models import Model, size
+from honestdp.engine.rules import RULES
+from honestdp.engine.work import CandidateState, CohortWork
+from honestdp.errors import InputError, fail, positive, positive_integer
+from honestdp.randomness import Purpose, Randomness
+
+MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lot
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """steps: lots read (the paper's T). lot_size: expected size of one (the paper's L)."""
+
+    steps: int
+    lot_size: float
+
+    def __post_init__(self) -> None:
+        positive_integer("steps", self.steps)
+        positive("lot_size", self.lot_size)
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What an observer sees: the result so far of some candidates, after `step` lots."""
+
+    step: int
+    numbers: tuple[int, ...]
+    model: Model
+    parameters: Tensor  # [candidate, parameter]
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """How far each candidate came. `record`: (step, candidates' numbers, what the observer
+    returned), in order of step."""
+
+    models: tuple[Model, ...]
+    states: tuple[CandidateState, ...]
+    record: tuple[tuple[int, tuple[int, ...], Any], ...]
+    steps: int
+
+    @property
+    def finished(self) -> bool:
+        return all(state.step == self.steps for state in self.states)
+
+    def parameters(self, index: int) -> Tensor:
+        """The result of one candidate: a row of parameters, to be read with `named`."""
+        return self.states[index].result
+
+    @property
+    def stacked(self) -> Tensor:
+        """All results [candidate, parameter], where all have the same shape."""
+        return torch.stack([state.result for state in self.states])
+
+
+def train(
+    model: Model | Sequence[Model],
+    examples: Examples,
+    candidates: Sequence[Candidate],
+    schedule: Schedule,
+    randomness: Randomness,
+    *,
+    numbers: Sequence[int] | None = None,
+    initial: Sequence[Tensor] | Tensor | None = None,
+    observe: Callable[[Snapshot], Any] | None = None,
+    observe_every: int = 100,
+    progress: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    resume: Trained | None = None,
+    workers: int | None = None,
+    memory: int = MEMORY,
+) -> Trained:
+    """Trains every candidate for `schedule.steps` lots; equal shapes train as one computation.
+
+    model: one for all, or one a candidate.
+    numbers: the candidates' names in the random streams (default 0, 1, ...). Under one
+        Randomness a number is used once; a candidate's result depends on its number, not
+        on its place or on the others.
+    initial: starting parameters [candidate, parameter]; drawn by the model where not given.
+    observe: called every `observe_every` steps and at the end, from the workers' threads, one
+        call at a time; what it returns is recorded. It sees parameters only. What it
+        computes from protected data is a release that nobody has paid for.
+    progress: called with (candidate-steps done, candidate-steps in all).
+    stop: asked before every step; once it says True, training ends early and the result can be
+        passed as `resume`, with the same other arguments. In a simulation a resumed run
+        equals an uninterrupted one; in production it draws fresh noise.
+    workers: cohorts trained at a time (default: one a core).
+    memory: bytes of work space for one chunk of a lot, per worker.
+    """
+    models = _models(model, candidates)
+    numbers = _numbers(numbers, len(candidates))
+    _check(models, examples, candidates, schedule)
+    if observe is not None:
+        positive_integer("observe_every", observe_every)
+    positive_integer("memory", memory)
+    workers = default_workers(examples.device) if workers is None else workers
+    positive_integer("workers", workers)
+    states = list(_starts(models, candidates, numbers, randomness, initial, resume, examples))
+    todo = [i for i in range(len(states)) if states[i].step < schedule.steps]
+    watch = _Watch(
+        observe,
+        observe_every,
+        progress,
+        stop,
+        done=sum(state.step for state in states),
+        total=schedule.steps * len(states),
+        record=list(resume.record) if resume else [],
+    )
+
+    def work(cohort: Cohort) -> None:
+        members = [todo[i] for i in cohort.members]
+        with torch.no_grad():
+            made = CohortWork(
+                cohort.model,
+                examples,
+                [candidates[i] for i in members],
+                np.array([numbers[i] for i in members], dtype=np.uint32),
+                schedule.steps,
+                schedule.lot_size,
+                randomness,
+                [states[i] for i in members],
+                memory,
+            )
+            _run(made, schedule.steps, randomness, watch)
+            for i, state in zip(members, made.states(), strict=True):
+                states[i] = state
+
+    plan = cohorts(
+        [models[i] for i in todo],
+        [candidates[i] for i in todo],
+        [states[i].step for i in todo],
+        workers,
+    )
+    _in_parallel(work, plan, workers, watch)
+    record = sorted(watch.record, key=lambda entry: entry[0])
+    return Trained(models, tuple(states), tuple(record), schedule.steps)
+
+
+def _run(work: CohortWork, steps: int, randomness: Randomness, watch: _Watch) -> None:
+    with randomness.claimed(work.numbers.tolist(), work.step + 1) as claim:
+        while work.step < steps and not watch.stopped():
+            claim.last = work.step + 1  # before the streams are read, not after
+            work.advance()
+            watch.after(work, steps)
+
+
+class _Watch:
+    """What the outside sees of a training, and how it stops it; shared by the workers."""
+
+    def __init__(
+        self,
+        observe: Callable[[Snapshot], Any] | None,
+        every: int,
+        progress: Callable[[int, int], None] | None,
+        stop: Callable[[], bool] | None,
+        *,
+        done: int,
+        total: int,
+        record: list[tuple[int, tuple[int, ...], Any]],
+    ) -> None:
+        self.observe, self.every, self.progress, self.stop = observe, every, progress, stop
+        self.done, self.total, self.record = done, total, record
+        self.halt = Event()
+        self._lock = Lock()
+
+    def stopped(self) -> bool:
+        if self.stop is not None and not self.halt.is_set() and self.stop():
+            self.halt.set()
+        return self.halt.is_set()
+
+    def after(self, work: CohortWork, steps: int) -> None:
+        step = work.step
+        if self.observe and (step % self.every == 0 or step == steps):
+            numbers = tuple(work.numbers.tolist())
+            with self._lock:
+                seen = self.observe(Snapshot(step, numbers, work.model, work.results()))
+                self.record.append((step, numbers, seen))
+        if self.progress:
+            with self._lock:
+                self.done += len(work.numbers)
+                self.progress(self.done, self.total)
+
+
+def _in_parallel(
+    work: Callable[[Cohort], None], plan: Sequence[Cohort], workers: int, watch: _Watch
+) -> None:
+    """Cohorts over threads: torch and the kernels let go of Python's lock while they compute."""
+    threads = torch.get_num_threads()
+    # The largest first, so that none is left over at the end.
+    order = sorted(plan, key=lambda cohort: -len(cohort.members) * size(cohort.model))
+    pool = ThreadPoolExecutor(workers, initializer=lambda: torch.set_num_threads(1))
+    try:
+        for future in [pool.submit(work, cohort) for cohort in order]:
+            future.result()
+    except BaseException:
+        watch.halt.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        torch.set_num_threads(threads)
+
+
+def _models(model: Model | Sequence[Model], candidates: Sequence[Candidate]) -> tuple[Model, ...]:
+    if not candidates:
+        raise InputError("candidates: none given; give at least one")
+    if isinstance(model, Sequence):
+        if len(model) != len(candidates):
+            raise InputError(
+                f"{len(model)} models for {len(candidates)} candidates: give one, or one each"
+            )
+        return tuple(model)
+    return (model,) * len(candidates)
+
+
+def _numbers(numbers: Sequence[int] | None, count: int) -> list[int]:
+    chosen = list(range(count)) if numbers is None else [int(n) for n in numbers]
+    if len(chosen) != count or len(set(chosen)) != count:
+        raise InputError(f"numbers: {count} candidates need {count} different numbers")
+    if not all(0 <= n < 2**32 for n in chosen):
+        raise InputError("numbers: must lie between 0 and 4294967295")
+    return chosen
+
+
+def _check(
+    models: Sequence[Model],
+    examples: Examples,
+    candidates: Sequence[Candidate],
+    schedule: Schedule,
+) -> None:
+    if schedule.lot_size > len(examples):
+        raise fail("lot_size", schedule.lot_size, f"must be at most the {len(examples)} rows")
+    for candidate in candidates:
+        lots = RULES[candidate.rule].lots
+        if schedule.steps % lots:
+            raise fail(
+                "steps",
+                schedule.steps,
+                f"{candidate.rule} reads {lots} lots a step; give a multiple",
+            )
+    for model in dict.fromkeys(models):
+        model.check(examples)
+
+
+def _starts(
+    models: Sequence[Model],
+    candidates: Sequence[Candidate],
+    numbers: Sequence[int],
+    randomness: Randomness,
+    initial: Sequence[Tensor] | Tensor | None,
+    resume: Trained | None,
+    examples: Examples,
+) -> Sequence[CandidateState]:
+    if resume is not None:
+        if resume.models != tuple(models):
+            raise InputError("resume: comes from other models; pass the arguments it was made with")
+        return resume.states
+    if initial is not None and len(initial) != len(candidates):
+        raise InputError(f"initial: {len(initial)} rows for {len(candidates)} candidates")
+    made = []
+    for i, (model, candidate) in enumerate(zip(models, candidates, strict=True)):
+        if initial is not None:
+            start = initial[i].detach().clone().float()
+            if start.shape != (size(model),):
+                raise InputError(
+                    f"initial: row {i} has shape {tuple(start.shape)}, "
+                    f"the model {size(model)} parameters"
+                )
+        else:
+            draws = randomness.uniforms(Purpose.START, numbers[i], 0, size(model))
+            uniforms = torch.from_numpy(draws).float()
+            start = model.initial(uniforms, candidate.initial_scale)
+        made.append(CandidateState(0, start.to(examples.device), {}))
+    return made

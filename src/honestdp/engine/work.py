@@ -1,0 +1,167 @@
+"""One cohort at work: its tensors, and what a step does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from honestdp.candidates import Candidate
+from honestdp.engine.clipping import Clip, ClippedSum
+from honestdp.engine.examples import Examples
+from honestdp.engine.kernels.update import CODES, update
+from honestdp.engine.lots import LotSampler
+from honestdp.engine.models import Model
+from honestdp.engine.noise import NoiseMaker
+from honestdp.engine.rules import RULES, Knobs, Rule
+from honestdp.engine.space import Space
+from honestdp.randomness import Randomness
+from honestdp.randomness.chacha import TILE
+
+BLOCK = 1 << 16  # parameters, of all candidates together, that a rule updates at once
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateState:
+    """Where one candidate is after `step` lots: its result so far, and what it needs to go on
+    (nothing before the first step and after the last)."""
+
+    step: int
+    result: Tensor
+    tensors: dict[str, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Neighbours in the cohort with the same rule: views of their parameters, the rule's state,
+    and the running mean of the second half where it is wanted."""
+
+    rows: slice
+    rule: Rule
+    knobs: Knobs
+    params: Tensor
+    state: dict[str, Tensor]
+    mean: Tensor | None
+
+    def update(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
+        if self.params.device.type == "cpu":
+            self._formula_compiled(total, noise, step)
+            if self.rule.finish and step % self.rule.lots == 0:
+                self._keep(*self.rule.finish(self.params, self.state, self.knobs))
+        else:
+            g = noise.noisy_mean(total, step, self.rows, slice(0, self.params.shape[1]))
+            self._keep(*self.rule.update(g, self.params, self.state, self.knobs, step))
+        taken = self._averaged(step)
+        if self.mean is not None and taken:
+            self.mean.lerp_(self.params, 1 / taken)
+
+    def _formula_compiled(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
+        """Noise and formula, block by block of columns: a block stays in the cache."""
+        code = CODES[self.rule.formula(step)]
+        params = self.params.numpy()
+        slots = [self.state[name].numpy() for name in self.rule.slots] + [params, params]
+        table = self.rule.table(self.knobs, self.state, step).numpy()
+        count, width = params.shape
+        block = max(TILE, BLOCK // count // TILE * TILE)
+        for first in range(0, width, block):
+            columns = slice(first, min(first + block, width))
+            g = noise.noisy_mean(total, step, self.rows, columns).numpy()
+            update(code, g, first, params, slots[0], slots[1], table)
+
+    def _keep(self, params: Tensor, state: dict[str, Tensor]) -> None:
+        self.params.copy_(params)
+        for name, value in state.items():
+            if value is not self.state[name]:
+                self.state[name].copy_(value)
+
+    def _averaged(self, step: int) -> int:
+        """How many results the mean holds after this step; 0 while it takes none."""
+        lots = self.rule.lots
+        before = self.knobs.steps // 2 // lots
+        return max(0, step // lots - before) if step % lots == 0 else 0
+
+    def result(self, step: int) -> Tensor:
+        """The candidates' results so far: the mean once it has begun, else the last parameters."""
+        lots = self.rule.lots
+        if self.mean is not None and step // lots > self.knobs.steps // 2 // lots:
+            return self.mean
+        return self.params if step % lots == 0 else self.state[self.rule.between]
+
+
+class CohortWork:
+    """Candidates of one model that step together."""
+
+    def __init__(
+        self,
+        model: Model,
+        examples: Examples,
+        candidates: Sequence[Candidate],
+        numbers: np.ndarray[Any, np.dtype[np.uint32]],
+        steps: int,
+        lot_size: float,
+        randomness: Randomness,
+        starts: Sequence[CandidateState],
+        memory: int,
+    ) -> None:
+        self.model, self.examples, self.numbers = model, examples, numbers
+        self.steps = steps
+        self.step = starts[0].step
+        device = examples.device
+        self._params = torch.stack([s.tensors.get("params", s.result) for s in starts])
+        self._clip = Clip.of(candidates, device)
+        multipliers = torch.tensor([c.noise_multiplier for c in candidates], device=device)
+        self._lots = LotSampler(len(examples), lot_size / len(examples), numbers, randomness)
+        self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
+        self._groups = list(self._grouped(candidates, lot_size, starts))
+        self._sums = torch.empty_like(self._params)
+        self._space = Space(memory, device)
+
+    def _grouped(
+        self, candidates: Sequence[Candidate], lot_size: float, starts: Sequence[CandidateState]
+    ) -> Iterator[_Group]:
+        first = 0
+        for (name, averaged), members in groupby(candidates, lambda c: (c.rule, c.average)):
+            chosen = list(members)
+            rows = slice(first, first + len(chosen))
+            params, rule = self._params[rows], RULES[name]
+            knobs = Knobs.of(chosen, self.steps, lot_size)
+            state = rule.init(params, knobs)
+            mean = torch.zeros_like(params) if averaged else None
+            for k, start in enumerate(starts[rows]):
+                for slot in state.keys() & start.tensors.keys():
+                    state[slot][k] = start.tensors[slot]
+                if mean is not None and "mean" in start.tensors:
+                    mean[k] = start.tensors["mean"]
+            yield _Group(rows, rule, knobs, params, state, mean)
+            first += len(chosen)
+
+    def advance(self) -> None:
+        """One lot: the whole of what touches the data is in these lines."""
+        step = self.step + 1
+        lots = self._lots.draw(step)
+        total = self.model.clipped_sum(
+            self._params, self.examples, lots, self._clip, self._sums, self._space
+        )  # sensitive until the noise is in
+        for group in self._groups:
+            group.update(total, self._noise, step)
+        self.step = step
+
+    def results(self) -> Tensor:
+        """[candidate, parameter]: a copy that stays as it is while training goes on."""
+        return torch.cat([group.result(self.step) for group in self._groups])
+
+    def states(self) -> Iterator[CandidateState]:
+        done = self.step == self.steps
+        for group in self._groups:
+            results = group.result(self.step)
+            tensors = {} if done else group.state | {"params": group.params}
+            if group.mean is not None and not done:
+                tensors["mean"] = group.mean
+            for k, result in enumerate(results):
+                kept = {name: value[k].clone() for name, value in tensors.items()}
+                yield CandidateState(self.step, result.clone(), kept)
