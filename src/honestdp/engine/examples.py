@@ -142,7 +142,10 @@ def _sparse(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
     else:
         parts = (inputs.values(), inputs.col_indices(), inputs.crow_indices())
         matrix = csr_matrix(tuple(part.cpu().numpy() for part in parts), shape=tuple(inputs.shape))
-    matrix.check_format()  # what a compiled kernel must be able to trust
+    try:
+        matrix.check_format()  # what a compiled kernel must be able to trust
+    except ValueError as error:
+        raise InputError(f"inputs: not a sound sparse matrix ({error}); make it anew") from error
     matrix.sum_duplicates()  # or a row's norm would be larger than its entries say
     starts = torch.from_numpy(matrix.indptr.astype(np.int64))
     columns = torch.from_numpy(matrix.indices.astype(np.int32))

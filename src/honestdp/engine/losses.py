@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from honestdp.engine.kernels import loss as codes
-from honestdp.errors import positive_integer
+from honestdp.errors import fail, positive_integer
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class Loss:
     def of(cls, classes: int | None) -> Loss:
         if classes is None:
             return cls(0)
-        count = positive_integer("classes", classes)
-        return cls(max(2, count))
+        if positive_integer("classes", classes) < 2:
+            raise fail("classes", classes, "must be at least 2, or None for real targets")
+        return cls(classes)
 
     @property
     def code(self) -> int:

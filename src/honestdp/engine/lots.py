@@ -41,7 +41,7 @@ class Lots:
     @classmethod
     def everything(cls, n: int, candidates: int) -> Lots:
         """Every row in every candidate's lot."""
-        rows = np.ascontiguousarray(np.broadcast_to(np.arange(n, dtype=np.int32), (candidates, n)))
+        rows = np.tile(np.arange(n, dtype=np.int32), (candidates, 1))
         return cls(rows, np.full(candidates, n, np.int32))
 
 

@@ -8,6 +8,8 @@ other examples make no sense then, and are refused by name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import torch
@@ -79,7 +81,8 @@ class Module:
         x = examples.inputs.new_zeros(1, 1, *examples.shape)
         y = examples.targets.new_zeros(1, 1)
         try:
-            self._gradients(self._initial(None).unsqueeze(0).to(examples.device), x, y)
+            start = self._initial(None).unsqueeze(0).to(examples.device)
+            self._gradients(self._copy(), start, x, y)
         except Exception as error:
             reason = str(error).strip().split("\n")[0]
             raise InputError(
@@ -97,9 +100,17 @@ class Module:
         parameters = dict(source.named_parameters())
         return torch.cat([parameters[n].detach().flatten().float().cpu() for n in self._trained])
 
-    def _example_loss(self, params: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
+    def _copy(self) -> nn.Module:
+        """The module's structure around the same tensors. `functional_call` puts parameters into
+        the module it is given while it runs, so two threads must not share one."""
+        tensors = [*self.module.parameters(), *self.module.buffers()]
+        return deepcopy(self.module, {id(tensor): tensor for tensor in tensors})
+
+    def _example_loss(
+        self, module: nn.Module, params: dict[str, Tensor], x: Tensor, y: Tensor
+    ) -> Tensor:
         constants = {n: v.to(x.device) for n, v in self._constants.items()}
-        output = functional_call(self.module, params | constants, (x.unsqueeze(0),)).squeeze(0)
+        output = functional_call(module, params | constants, (x.unsqueeze(0),)).squeeze(0)
         classes = self.loss.classes
         target = y.clamp(0, classes - 1) if classes else y
         if self.criterion is not None:
@@ -110,19 +121,21 @@ class Module:
             return functional.binary_cross_entropy_with_logits(output.squeeze(-1), target.float())
         return functional.cross_entropy(output, target)
 
-    def _gradients(self, params: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    def _gradients(
+        self, module: nn.Module, params: Tensor, x: Tensor, y: Tensor
+    ) -> dict[str, Tensor]:
         """Per-example gradients by name, [candidate, example, ...]."""
-        one = grad(self._example_loss)
+        one = grad(partial(self._example_loss, module))
         return vmap(vmap(one, in_dims=(None, 0, 0)))(named(self, params), x, y)
 
     def clipped_sum(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
-        into = named(self, out.zero_())
+        into, module = named(self, out.zero_()), space.kept("module", self._copy)
         smaller = Space(min(space.memory, _CHUNK), space.device)
         for rows, mask in chunks(lots, len(params), 2 * params.shape[1], smaller, examples):
             y = examples.targets[rows]
-            gradients = self._gradients(params, examples.dense(rows, space), y)
+            gradients = self._gradients(module, params, examples.dense(rows, space), y)
             norms = torch.stack(
                 [torch.linalg.vector_norm(g.flatten(2), dim=2) for g in gradients.values()]
             ).norm(dim=0)
@@ -135,9 +148,10 @@ class Module:
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
         constants = {n: v.to(inputs.device) for n, v in self._constants.items()}
+        module = self._copy()
 
         def one(mine: dict[str, Tensor]) -> Tensor:
-            return functional_call(self.module, mine | constants, (inputs,))
+            return functional_call(module, mine | constants, (inputs,))
 
         z: Tensor = vmap(one)(named(self, params))
         if self.loss.classes == 2 and z.shape[-1] == 2:

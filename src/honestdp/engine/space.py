@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +17,13 @@ class Space:
     def __init__(self, memory: int, device: torch.device) -> None:
         self.memory, self.device = memory, device
         self._held: dict[str, Tensor] = {}
+        self._objects: dict[str, Any] = {}
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """Something else the cohort needs to itself, made at the first call."""
+        if name not in self._objects:
+            self._objects[name] = make()
+        return self._objects[name]
 
     def tensor(self, name: str, *shape: int) -> Tensor:
         """A tensor of this shape, with any content; the last one of this name is gone."""

@@ -42,7 +42,7 @@ class Schedule:
         positive("lot_size", self.lot_size)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
     """What an observer sees: the result so far of some candidates, after `step` lots."""
 
@@ -52,7 +52,7 @@ class Snapshot:
     parameters: Tensor  # [candidate, parameter]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trained:
     """How far each candidate came. `record`: (step, candidates' numbers, what the observer
     returned), in order of step."""

@@ -26,7 +26,7 @@ from honestdp.randomness.chacha import TILE
 BLOCK = 1 << 16  # parameters, of all candidates together, that a rule updates at once
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CandidateState:
     """Where one candidate is after `step` lots: its result so far, and what it needs to go on
     (nothing before the first step and after the last)."""

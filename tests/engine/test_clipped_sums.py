@@ -1,0 +1,182 @@
+"""Clipped sums: equal to a loop over the examples and to Opacus, and bounded as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opacus import GradSampleModule
+from oracles import as_module, flat_gradient, loop, loss_of
+from scipy import sparse
+
+from honestdp.engine import Linear, TwoLayer, clipped_sum, examples, size
+from honestdp.engine.clipping import Clip
+from honestdp.engine.lots import Lots
+from honestdp.engine.space import Space
+
+MODELS = [
+    Linear(12, None),
+    Linear(12, 2),
+    Linear(12, 5),
+    TwoLayer(12, None, width=7),
+    TwoLayer(12, 2, width=9),
+    TwoLayer(12, 4, width=16),
+    TwoLayer(12, 3, width=8, activation=None),
+]
+KINDS = ["dense", "sparse", "torch", "torch sparse"]
+
+
+def problem(model, rows: int = 41, candidates: int = 3, seed: int = 0):
+    g = torch.Generator().manual_seed(seed)
+    X = torch.randn(rows, model.features, generator=g)
+    X *= torch.rand(rows, model.features, generator=g) < 0.4
+    if model.loss.classes:
+        y = torch.randint(0, model.loss.classes, (rows,), generator=g)
+    else:
+        y = torch.randn(rows, generator=g)
+    return X, y, torch.randn(candidates, size(model), generator=g) * 0.7
+
+
+def computed(kind: str, model, params, X, y, clip, memory: int = 1 << 20):
+    """The sum by one of the engine's ways; "torch" is what runs where there is no kernel."""
+    rows = examples(sparse.csr_matrix(X.numpy()) if "sparse" in kind else X, y)
+    if "torch" not in kind:
+        return clipped_sum(model, params, rows, None, clip).values
+    count = len(params)
+    bound = torch.ones(count) * (1.0 if clip is None else clip)
+    how = Clip(bound, torch.full((count,), clip is None))
+    lots, space = Lots.everything(len(rows), count), Space(memory, rows.device)
+    return model.in_torch(params, rows, lots, how, torch.empty_like(params), space).values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("clip", [0.1, 1.0, 1e6, None])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_equal_to_a_loop_over_the_examples(model, clip, kind):
+    X, y, params = problem(model)
+    found = computed(kind, model, params, X, y, clip)
+    for k in range(len(params)):
+        expected = loop(model, params[k], X, y, clip)
+        assert torch.allclose(found[k], expected, rtol=1e-4, atol=1e-4 * expected.abs().max())
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")  # Opacus'
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_equal_to_opacus(model, kind):
+    X, y, params = problem(model)
+    found = computed(kind, model, params, X, y, 0.5)
+    for k in range(len(params)):
+        module = GradSampleModule(as_module(model, params[k]), loss_reduction="sum")
+        outputs = module(X)
+        sum(loss_of(model, z, t) for z, t in zip(outputs, y, strict=True)).backward()
+        each = [p.grad_sample for p in module.parameters()]
+        expected = torch.zeros(size(model))
+        for i in range(len(X)):
+            g = flat_gradient(model, {str(j): s[i] for j, s in enumerate(each)})
+            expected += g * min(1.0, 0.5 / g.norm())
+        assert torch.allclose(found[k], expected, rtol=1e-4, atol=1e-4 * expected.abs().max())
+
+
+@pytest.mark.parametrize("kind", ["torch", "torch sparse"])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_chunks_change_nothing(model, kind):
+    X, y, params = problem(model)
+    whole = computed(kind, model, params, X, y, 0.5)
+    for memory in (1, 3000):
+        assert torch.allclose(whole, computed(kind, model, params, X, y, 0.5, memory), atol=1e-5)
+
+
+def test_a_long_lot_is_read_to_its_end():
+    model = TwoLayer(6, 3, width=5)
+    X, y, params = problem(model, rows=1400)  # the kernel holds 512 at once
+    found = computed("sparse", model, params, X, y, 0.5)
+    assert torch.allclose(found, computed("torch", model, params, X, y, 0.5), atol=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    which=st.sampled_from(range(len(MODELS))),
+    kind=st.sampled_from(KINDS),
+    clip=st.sampled_from([1e-3, 0.1, 1.0, 30.0, None]),
+    scale=st.sampled_from([1e-4, 1.0, 1e3, 1e12, 1e30]),
+)
+def test_one_example_moves_the_sum_by_at_most_the_sensitivity(seed, which, kind, clip, scale):
+    """Whatever the example: it is the whole of a lot of one."""
+    model = MODELS[which]
+    X, y, params = problem(model, rows=1, seed=seed)
+    found = computed(kind, model, params, X * scale, y, clip)
+    assert torch.isfinite(found).all()
+    assert (found.double().norm(dim=1) <= (1.0 if clip is None else clip)).all()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_sensitivity_travels_with_the_sum(model):
+    X, y, params = problem(model)
+    assert clipped_sum(model, params, X, y, torch.tensor([0.1, 2.0, 3.0])).sensitivity.tolist() == (
+        pytest.approx([0.1, 2.0, 3.0])
+    )
+    assert clipped_sum(model, params, X, y, None).sensitivity.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), 3e38])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_an_example_without_a_finite_gradient_counts_as_zero(model, bad, kind):
+    X, y, params = problem(model)
+    without = computed(kind, model, params, X[1:], y[1:], 0.5)
+    X[0, :4] = bad
+    found = computed(kind, model, params, X, y, 0.5)
+    assert torch.isfinite(found).all()
+    moved = (found - without).norm(dim=1)
+    assert (moved <= 0.5 + 1e-4).all()
+    if not np.isfinite(bad):
+        assert (moved <= 1e-5).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_target_that_means_nothing_contributes_nothing(model, kind):
+    X, y, params = problem(model)
+    keep = torch.ones(len(y), dtype=torch.bool)
+    keep[[0, 7, 20]] = False
+    expected = computed(kind, model, params, X[keep], y[keep], 0.5)
+    if model.loss.classes:
+        y[0], y[7], y[20] = -1, model.loss.classes, 10**9
+    else:
+        y[0], y[7], y[20] = float("nan"), float("inf"), -float("inf")
+    assert torch.allclose(computed(kind, model, params, X, y, 0.5), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_diverged_candidate_does_not_touch_the_others(kind):
+    model = TwoLayer(12, 3, width=5)
+    X, y, params = problem(model)
+    expected = computed(kind, model, params, X, y, 1.0)
+    params[1] = float("nan")
+    found = computed(kind, model, params, X, y, 1.0)
+    assert torch.isfinite(found).all()
+    assert (found[1] == 0).all()
+    assert torch.allclose(found[[0, 2]], expected[[0, 2]], atol=1e-5)
+
+
+def test_a_column_stored_twice_is_its_sum():
+    """Else the norm would come from the parts and be too small: a clip that does not bound."""
+    model = Linear(3, 2)
+    twice = sparse.csr_matrix(
+        (np.array([3.0, 4.0, 1.0], np.float32), np.array([1, 1, 2]), np.array([0, 3])), shape=(1, 3)
+    )
+    params, y = torch.zeros(1, 4), torch.tensor([1])
+    found = clipped_sum(model, params, twice, y, 1.0).values
+    assert torch.allclose(found, clipped_sum(model, params, [[0.0, 7.0, 1.0]], y, 1.0).values)
+    assert twice.nnz == 3  # the caller's matrix is as it was
+
+
+def test_an_empty_row_and_an_empty_matrix_have_their_bias():
+    model = Linear(4, 2)
+    empty = sparse.csr_matrix((5, 4), dtype=np.float32)
+    found = clipped_sum(model, torch.zeros(1, 5), empty, torch.ones(5, dtype=torch.long), 1.0)
+    assert found.values[0].tolist() == pytest.approx([0, 0, 0, 0, -2.5], rel=1e-4)

@@ -1,0 +1,242 @@
+"""Any nn.Module: gradients as a loop and Opacus have them; what cannot work is refused."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from opacus import GradSampleModule
+from torch import nn
+from torch.nn import functional
+
+from honestdp.engine import (
+    Candidate,
+    Linear,
+    Module,
+    Randomness,
+    Schedule,
+    clipped_sum,
+    correct,
+    examples,
+    predict,
+    size,
+    train,
+)
+from honestdp.errors import InputError
+
+
+def conv_net() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, stride=2), nn.GroupNorm(2, 4), nn.ReLU(), nn.MaxPool2d(2, 1),
+        nn.Conv2d(4, 6, 2, padding=1), nn.ReLU(), nn.Flatten(), nn.LazyLinear(3),
+    )  # fmt: skip
+
+
+def made(net: nn.Module, x: torch.Tensor) -> nn.Module:
+    net(x[:1])  # lazy layers take their shape
+    return net
+
+
+class Words(nn.Module):
+    """An embedding, averaged, normalised, and a linear layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(20, 6)
+        self.norm = nn.LayerNorm(6)
+        self.last = nn.Linear(6, 4)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.last(self.norm(self.table(tokens).mean(1)))
+
+
+def cases():
+    g = torch.Generator().manual_seed(0)
+    images = torch.randn(23, 1, 9, 9, generator=g)
+    tokens = torch.randint(0, 20, (23, 7), generator=g)
+    table = torch.randn(23, 5, generator=g)
+    return {
+        "conv": (made(conv_net(), images), images, torch.randint(0, 3, (23,), generator=g), 3),
+        "words": (Words(), tokens, torch.randint(0, 4, (23,), generator=g), 4),
+        "log-odds": (nn.Linear(5, 1), table, torch.randint(0, 2, (23,), generator=g), 2),
+        "two outputs": (nn.Linear(5, 2), table, torch.randint(0, 2, (23,), generator=g), 2),
+        "regression": (nn.Linear(5, 1), table, torch.randn(23, generator=g), None),
+    }
+
+
+def loss(output: torch.Tensor, target: torch.Tensor, classes: int | None) -> torch.Tensor:
+    if classes is None:
+        return (output - target).square().sum() / 2
+    if output.shape[-1] == 1:
+        return functional.binary_cross_entropy_with_logits(output, target[None].float())
+    return functional.cross_entropy(output, target)
+
+
+def row(net: nn.Module) -> torch.Tensor:
+    return torch.cat([p.detach().flatten() for p in net.parameters()])
+
+
+@pytest.mark.parametrize("clip", [0.05, 1e6, None])
+@pytest.mark.parametrize("name", cases())
+def test_equal_to_a_loop(name, clip):
+    net, X, y, classes = cases()[name]
+    expected = torch.zeros_like(row(net))
+    for x, target in zip(X, y, strict=True):
+        net.zero_grad()
+        loss(net(x[None])[0], target, classes).backward()
+        g = torch.cat([p.grad.flatten() for p in net.parameters()])
+        expected += g / (g.norm() + 0.01) if clip is None else g * min(1.0, clip / g.norm())
+    found = clipped_sum(Module(net, classes), torch.stack([row(net)] * 2), X, y, clip)
+    for values in found.values:
+        assert torch.allclose(values, expected, rtol=1e-3, atol=1e-4 * expected.abs().max())
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")  # Opacus'
+@pytest.mark.parametrize("name", ["conv", "words"])
+def test_equal_to_opacus(name):
+    net, X, y, classes = cases()[name]
+    start = row(net)
+    found = clipped_sum(Module(net, classes), start, X, y, 0.1).values[0]
+    module = GradSampleModule(net, loss_reduction="sum")
+    functional.cross_entropy(module(X), y, reduction="sum").backward()
+    each = torch.cat([p.grad_sample.flatten(1) for p in module.parameters()], 1)
+    expected = (each * (0.1 / each.norm(dim=1, keepdim=True)).clamp(max=1)).sum(0)
+    assert torch.allclose(found, expected, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("memory", [1, 100_000])
+def test_chunks_change_nothing(memory):
+    net, X, y, classes = cases()["conv"]
+    params = torch.stack([row(net), row(net) * 0.5])
+    whole = clipped_sum(Module(net, classes), params, X, y, 0.1).values
+    assert torch.allclose(
+        whole, clipped_sum(Module(net, classes), params, X, y, 0.1, memory=memory).values, atol=1e-5
+    )
+
+
+def test_a_module_is_the_built_in_model_where_they_are_the_same():
+    g = torch.Generator().manual_seed(0)
+    X, y = torch.randn(80, 5, generator=g), torch.randint(0, 2, (80,), generator=g)
+    chosen = [Candidate(noise_multiplier=1.0), Candidate(noise_multiplier=0.5, clip_norm=0.1)]
+    rows, schedule, start = examples(X, y), Schedule(10, 20), torch.zeros(2, 6)
+    results = [
+        train(model, rows, chosen, schedule, Randomness.simulation(0), initial=start).stacked
+        for model in (Linear(5, 2), Module(nn.Linear(5, 1), 2))
+    ]
+    assert torch.allclose(*results, atol=1e-4)
+
+
+def test_a_function_starts_every_candidate_apart_and_a_module_all_at_its_parameters():
+    net, X, y, classes = cases()["two outputs"]
+    still = [Candidate(rule="dpsgd", learning_rate=1e-30, noise_multiplier=0.0)] * 2
+    rows, schedule = examples(X, y), Schedule(2, 5)
+
+    def starts(model):
+        return train(model, rows, still, schedule, Randomness.simulation(0)).stacked
+
+    own = starts(Module(net, classes))
+    assert torch.equal(own[0], row(net))
+    assert torch.equal(own[1], row(net))
+    drawn = starts(Module(lambda: nn.Linear(5, 2), classes))
+    assert (drawn[0] != drawn[1]).all()
+    assert torch.equal(drawn, starts(Module(lambda: nn.Linear(5, 2), classes)))
+    before = torch.get_rng_state()
+    Module(lambda: nn.Linear(5, 2), classes)
+    assert torch.equal(before, torch.get_rng_state())  # torch's own generator is left alone
+
+
+def test_frozen_parameters_stay():
+    net = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2))
+    for p in net[0].parameters():
+        p.requires_grad = False
+    model = Module(net, 2)
+    assert size(model) == 10
+    X, y = cases()["two outputs"][1:3]
+    trained = train(model, examples(X, y), [Candidate(noise_multiplier=1.0)], Schedule(3, 5),
+                    Randomness.simulation(0))  # fmt: skip
+    assert trained.parameters(0).shape == (10,)
+    assert predict(model, trained.stacked, examples(X, y)).shape == (1, 23)
+
+
+def test_any_loss():
+    net, X, y, _ = cases()["regression"]
+    model = Module(net, None, criterion=lambda z, t: (z.squeeze(-1) - t).abs())
+    found = clipped_sum(model, row(net), X, y, 1e6).values[0]
+    net.zero_grad()
+    (net(X).squeeze(1) - y).abs().sum().backward()
+    expected = torch.cat([p.grad.flatten() for p in net.parameters()])
+    assert torch.allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["conv", "words", "two outputs"])
+def test_a_target_outside_the_classes_contributes_nothing(name):
+    net, X, y, classes = cases()[name]
+    model, params = Module(net, classes), row(net)
+    expected = clipped_sum(model, params, X[2:], y[2:], 0.1).values
+    y[0], y[1] = -1, classes
+    assert torch.allclose(clipped_sum(model, params, X, y, 0.1).values, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 3e38])
+def test_an_example_without_a_finite_gradient_counts_as_zero(bad):
+    net, X, y, classes = cases()["conv"]
+    model, params = Module(net, classes), row(net)
+    without = clipped_sum(model, params, X[1:], y[1:], 0.1).values
+    X[0] = bad
+    found = clipped_sum(model, params, X, y, 0.1).values
+    assert torch.isfinite(found).all()
+    assert (found - without).norm() <= 0.1 + 1e-5
+
+
+def test_no_example_reaches_another():
+    """A forward that looks at its whole batch sees one example: the gradient is its own."""
+
+    class Centred(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.last = nn.Linear(5, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.last(x - x.mean(0, keepdim=True))
+
+    net = Centred()
+    X, y = cases()["two outputs"][1:3]
+    both = clipped_sum(Module(net, 2), row(net), X[:2], y[:2], 1.0).values
+    each = [
+        clipped_sum(Module(net, 2), row(net), X[i : i + 1], y[i : i + 1], 1.0).values
+        for i in (0, 1)
+    ]
+    assert torch.allclose(both, each[0] + each[1], atol=1e-6)
+
+
+REFUSED = {
+    "BatchNorm2d.*GroupNorm": lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2)),
+    "BatchNorm1d.*GroupNorm": lambda: nn.BatchNorm1d(5),
+    "Dropout.*leave it out": lambda: nn.Sequential(nn.Linear(5, 5), nn.Dropout(0.5)),
+    "LSTM.*Linear": lambda: nn.LSTM(5, 3),
+    "InstanceNorm1d.*track_running_stats=False": lambda: nn.InstanceNorm1d(
+        5, track_running_stats=True
+    ),
+    "nothing to train": nn.ReLU,
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_private_is_refused_with_the_way_out(words):
+    with pytest.raises(InputError, match=words) as caught:
+        Module(REFUSED[words](), 2)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_shapes_are_one_line():
+    X, y = cases()["conv"][1:3]
+    with pytest.raises(InputError, match="does not train on inputs of shape") as caught:
+        clipped_sum(Module(nn.Linear(5, 3), 3), torch.zeros(18), X, y, 1.0)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"not a torch\.nn\.Module"):
+        Module(lambda: 3, 3)
+
+
+def test_scores_of_modules():
+    net, X, y, classes = cases()["two outputs"]
+    expected = (net(X).argmax(1) == y).sum().item()
+    assert correct(Module(net, classes), row(net)[None], examples(X, y)).tolist() == [expected]

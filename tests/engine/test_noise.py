@@ -1,0 +1,105 @@
+"""The noise: its law, its scale, its independence, and that both makers make the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from honestdp.engine.clipping import ClippedSum
+from honestdp.engine.noise import NoiseMaker
+from honestdp.engine.normal import normals
+from honestdp.randomness import Purpose, Randomness
+
+ALPHA = 1e-6
+
+
+def maker(candidates: int, multiplier=1.0, lot: float = 1.0, seed: int = 0) -> NoiseMaker:
+    multipliers = torch.as_tensor(multiplier, dtype=torch.float32).expand(candidates).contiguous()
+    numbers = np.arange(candidates, dtype=np.uint32)
+    return NoiseMaker(numbers, multipliers, lot, Randomness.simulation(seed))
+
+
+def draw(candidates: int, width: int, step: int = 1, *, multiplier=1.0, sensitivity=1.0, lot=1.0):
+    bound = torch.as_tensor(sensitivity, dtype=torch.float32).expand(candidates)
+    total = ClippedSum(torch.zeros(candidates, width), bound)
+    made = maker(candidates, multiplier, lot)
+    return made.noisy_mean(total, step, slice(0, candidates), slice(0, width)).double().numpy()
+
+
+def test_a_million_draws_are_standard_normal():
+    z = draw(4, 250_000).ravel()
+    n = z.size
+    assert stats.kstest(z, "norm").pvalue > ALPHA
+    limit = stats.norm.isf(ALPHA / 2)
+    assert abs(z.mean()) * np.sqrt(n) < limit
+    assert abs(z.var() - 1) / np.sqrt(2 / n) < limit
+    assert abs((z**3).mean()) / np.sqrt(15 / n) < limit
+    assert abs((z**4).mean() - 3) / np.sqrt(96 / n) < limit
+    for reach in (3.0, 4.0):  # the tails are there
+        expected = 2 * stats.norm.sf(reach)
+        found = (np.abs(z) > reach).sum()
+        assert stats.binomtest(int(found), n, expected).pvalue > ALPHA
+
+
+@pytest.mark.parametrize(("sigma", "bound", "lot"), [(4.0, 1.0, 250.0), (0.5, 0.1, 7.5), (8, 3, 1)])
+def test_scale_in_every_coordinate_is_sigma_c_over_l(sigma, bound, lot):
+    x = draw(200, 5000, multiplier=sigma, sensitivity=bound, lot=lot)  # 10^6 draws
+    scale = sigma * bound / lot
+    total = (x**2).sum() / scale**2
+    assert ALPHA < stats.chi2.cdf(total, x.size) < 1 - ALPHA
+    # a one per cent error in the scale would have been caught:
+    assert stats.chi2.cdf(total * 0.99**2, x.size) < ALPHA
+    each = (x**2).sum(0) / scale**2
+    tails = stats.chi2.cdf(each, x.shape[0])
+    assert (tails > ALPHA / x.shape[1]).all()
+    assert (tails < 1 - ALPHA / x.shape[1]).all()
+
+
+def test_each_candidate_has_its_own_scale():
+    x = draw(3, 100_000, multiplier=[1.0, 2.0, 0.0], sensitivity=[1.0, 0.5, 1.0], lot=2)
+    assert x[0].std() == pytest.approx(0.5, rel=0.02)
+    assert x[1].std() == pytest.approx(0.5, rel=0.02)
+    assert (x[2] == 0).all()
+
+
+def test_noise_is_independent_between_candidates_steps_and_coordinates():
+    steps = np.stack([draw(4, 20_000, step) for step in (1, 2)]).reshape(8, -1)
+    correlation = np.corrcoef(steps)[np.triu_indices(8, 1)] * np.sqrt(steps.shape[1])
+    assert np.abs(correlation).max() < stats.norm.isf(ALPHA / 2 / len(correlation))
+    z = steps.ravel()
+    for lag in (1, 16, 128, 256):
+        together = (z[lag:] * z[:-lag]).sum() / np.sqrt(len(z) - lag)
+        assert abs(together) < stats.norm.isf(ALPHA / 8)
+
+
+def test_blocks_are_parts_of_one_stream():
+    total = ClippedSum(torch.arange(3000.0).repeat(2, 1), torch.ones(2))
+    made, rows = maker(2, lot=10.0), slice(0, 2)
+    whole = made.noisy_mean(total, 5, rows, slice(0, 3000))
+    parts = [made.noisy_mean(total, 5, rows, slice(a, b)) for a, b in ((0, 512), (512, 3000))]
+    assert torch.equal(whole, torch.cat(parts, 1))
+    one = made.noisy_mean(total, 5, slice(1, 2), slice(256, 300))
+    assert torch.equal(one, whole[1:2, 256:300])
+    with pytest.raises(ValueError, match="multiple of 256"):
+        made.noisy_mean(total, 5, rows, slice(100, 200))
+
+
+def test_torch_makes_the_same_noise():
+    made = maker(3, 2.0, 5.0)
+    total = ClippedSum(torch.randn(3, 1000), torch.tensor([1.0, 2.0, 3.0]))
+    compiled = made.noisy_mean(total, 9, slice(1, 3), slice(256, 1000))
+    scale = made.multipliers[1:] * total.sensitivity[1:]
+    in_torch = made._in_torch(total.values[1:, 256:], scale, 9, slice(1, 3), 256)
+    assert torch.allclose(compiled, in_torch, atol=2e-5)
+
+
+def test_far_draws_agree_too():
+    """The radius is largest where a word is near zero: all bits of it must count."""
+    key = torch.from_numpy(Randomness.simulation(3).key.view(np.int32))
+    z = normals(key, Purpose.NOISE, torch.arange(40, dtype=torch.int32), 1, 0, 25_600)
+    total = ClippedSum(torch.zeros(40, 25_600), torch.ones(40))
+    x = maker(40, seed=3).noisy_mean(total, 1, slice(0, 40), slice(0, 25_600))
+    assert z.abs().max() > 4.5
+    assert torch.allclose(z, x, atol=2e-5)

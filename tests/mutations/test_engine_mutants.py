@@ -1,0 +1,138 @@
+"""Tests of the engine's tests: a bug that breaks privacy, put in, must make a test fail."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    good: str
+    bad: str
+    caught_by: str
+
+
+NOISE = "tests/engine/test_noise.py"
+LOTS = "tests/engine/test_lots.py"
+SUMS = "tests/engine/test_clipped_sums.py"
+TRAIN = "tests/engine/test_train.py"
+STREAMS = "tests/engine/test_streams.py"
+MODULE = "tests/engine/test_module.py"
+RULES = "tests/engine/test_rules.py"
+
+MUTANTS = [
+    Mutant("half the noise", "engine/noise.py",
+           "scale = self.multipliers[rows] * total.sensitivity[rows]",
+           "scale = self.multipliers[rows] * total.sensitivity[rows] / 2", NOISE),
+    Mutant("noise without the clip norm", "engine/noise.py",
+           "scale = self.multipliers[rows] * total.sensitivity[rows]",
+           "scale = self.multipliers[rows]", NOISE),
+    Mutant("noise one per cent too small", "engine/normal.py",
+           "o[i] = (t[i] + spread * z[i]) * inverse",
+           "o[i] = (t[i] + float32(0.99) * spread * z[i]) * inverse", NOISE),
+    Mutant("division by the drawn lot", "engine/work.py",
+           "        lots = self._lots.draw(step)\n",
+           "        lots = self._lots.draw(step)\n"
+           "        self._noise.expected_lot = max(1.0, float(lots.counts[0]))\n", TRAIN),
+    Mutant("sum divided by its own lot", "engine/kernels/linear.py",
+           "                sums[k, f * outputs + c] = total[c, f]",
+           "                sums[k, f * outputs + c] = total[c, f] / max(1, counts[k])", SUMS),
+    Mutant("one lot for all candidates", "engine/lots.py",
+           "fill_tile(key, purpose, candidates[k], step, block, tile)",
+           "fill_tile(key, purpose, candidates[0], step, block, tile)", LOTS),
+    Mutant("the same lot every step", "engine/lots.py",
+           "fill_tile(key, purpose, candidates[k], step, block, tile)",
+           "fill_tile(key, purpose, candidates[k], uint32(0), block, tile)", LOTS),
+    Mutant("lots of a fixed size", "engine/lots.py",
+           "        counts[k] = count\n", "        counts[k] = int(n * q)\n", LOTS),
+    Mutant("a long lot is cut", "engine/lots.py",
+           "            self._rows = self._buffer(longest)",
+           "            np.minimum(self._counts, self._rows.shape[1], out=self._counts)", LOTS),
+    Mutant("one noise for all candidates", "engine/normal.py",
+           "fill_tile(key, purpose, candidates[k], step, uint32((first + start) // 16), tile)",
+           "fill_tile(key, purpose, candidates[0], step, uint32((first + start) // 16), tile)",
+           NOISE),
+    Mutant("the same noise every step", "engine/normal.py",
+           "fill_tile(key, purpose, candidates[k], step, uint32((first + start) // 16), tile)",
+           "fill_tile(key, purpose, candidates[k], uint32(0), uint32((first + start) // 16), tile)",
+           NOISE),
+    Mutant("the noise repeats within a step", "engine/normal.py",
+           "fill_tile(key, purpose, candidates[k], step, uint32((first + start) // 16), tile)",
+           "fill_tile(key, purpose, candidates[k], step, uint32(0), tile)", NOISE),
+    Mutant("a stream used twice", "randomness/streams.py",
+           "if self._used.get(candidate, -1) >= first:", "if False:", TRAIN),
+    Mutant("used streams forgotten after a failure", "engine/train.py",
+           "claim.last = work.step + 1  # before the streams are read, not after",
+           "claim.last = work.step - 12", TRAIN),
+    Mutant("no clip in the linear kernel", "engine/kernels/linear.py",
+           "factor = clip_factor(square, bounds[k], automatic[k])\n                for c",
+           "factor = float32(1)\n                for c", SUMS),
+    Mutant("NaN passes the compiled clip", "engine/kernels/loss.py",
+           "return float32(factor) if math.isfinite(norm) else float32(-1)",
+           "return float32(factor)", SUMS),
+    Mutant("zero times NaN in the two-layer kernel", "engine/kernels/two_layer.py",
+           "h[i] = h[i] if finite else float32(0)", "h[i] = h[i]", SUMS),
+    Mutant("NaN passes the clip in torch", "engine/clipping.py",
+           "return torch.nan_to_num_(values, nan=0.0, posinf=0.0, neginf=0.0)",
+           "return values", SUMS),
+    Mutant("norm without the bias", "engine/examples.py",
+           "return Sparse(starts, columns, values, int(width)), ~bad, squares.float() + 1",
+           "return Sparse(starts, columns, values, int(width)), ~bad, squares.float()", SUMS),
+    Mutant("norm of the last layer only", "engine/kernels/two_layer.py",
+           "clip_factor(output_square * hidden_square + d1_square * square, bound, automatic)",
+           "clip_factor(output_square * hidden_square, bound, automatic)", SUMS),
+    Mutant("automatic clipping without its offset's side", "engine/kernels/loss.py",
+           "limit / (norm + float32(AUTOMATIC_OFFSET))",
+           "limit / (norm - float32(AUTOMATIC_OFFSET))", SUMS),
+    Mutant("duplicate columns are not summed", "engine/examples.py",
+           "    matrix.sum_duplicates()", "    matrix.sorted_indices()", SUMS),
+    Mutant("a wrong label counts", "engine/kernels/loss.py",
+           "counts = present if (target >= 0 and target < z.size) else float32(0)",
+           "counts = present", SUMS),
+    Mutant("module: each layer clipped by itself", "engine/module.py",
+           ").norm(dim=0)\n", ").amax(dim=0)\n", MODULE),
+    Mutant("module: threads share one", "engine/module.py",
+           "return deepcopy(self.module, {id(tensor): tensor for tensor in tensors})",
+           "return self.module", TRAIN),
+    Mutant("the last root word is constant", "randomness/streams.py",
+           "self._set_up(os.urandom(32), simulated=False)",
+           "self._set_up(bytes(32), simulated=False)", STREAMS),
+    Mutant("no step size of the theorem", "engine/rules.py",
+           "effective = k.learning_rate / (k.noise + k.stability)",
+           "effective = k.learning_rate / (k.noise * 2 + k.stability)", RULES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
+def test_the_line_is_there(mutant: Mutant) -> None:
+    text = (ROOT / "src" / "honestdp" / mutant.file).read_text()
+    assert text.count(mutant.good) == 1, "the line has moved; mend the mutant"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
+def test_the_bug_is_caught(mutant: Mutant, tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    # Without the compiled kernels: a cached one would not know that what it calls has changed.
+    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    target = source / "honestdp" / mutant.file
+    target.write_text(target.read_text().replace(mutant.good, mutant.bad))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", mutant.caught_by],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 1, f"survived {mutant.caught_by}: {done.stdout[-500:]}"
