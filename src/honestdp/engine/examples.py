@@ -16,35 +16,15 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from honestdp.engine.space import Space
+from honestdp.engine.sparse import Sparse, facts, pack
 from honestdp.errors import InputError
-
-
-@dataclass(frozen=True, eq=False)
-class Sparse:
-    """Compressed sparse rows: row r has columns[starts[r]:starts[r+1]] with those values."""
-
-    starts: Tensor
-    columns: Tensor
-    values: Tensor
-    width: int
-
-    def dense(self, rows: Tensor) -> Tensor:
-        """The given rows (any shape), written out: [*rows.shape, width]."""
-        flat = rows.reshape(-1).long()
-        first = self.starts[flat].long()
-        counts = self.starts[flat + 1].long() - first
-        owner = torch.repeat_interleave(torch.arange(len(flat), device=flat.device), counts)
-        offset = torch.arange(len(owner), device=flat.device) - (counts.cumsum(0) - counts)[owner]
-        place = first[owner] + offset
-        out = torch.zeros(len(flat), self.width, device=flat.device)
-        out[owner, self.columns[place].long()] = self.values[place]
-        return out.view(*rows.shape, self.width)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Examples:
     """n examples: `inputs` [n, ...] or Sparse, `targets` [n], `present` [n] (0: counts for
-    nothing), `squares` [n]: ||x||^2 + 1, the squared norm with the bias's input of 1.
+    nothing), `squares` [n]: ||x||^2 + 1, the squared norm with the bias's input of 1, and `facts`:
+    the same three again as the compiled kernels read them (`sparse.facts`).
 
     Make one with `examples(X, y)`.
     """
@@ -53,6 +33,7 @@ class Examples:
     targets: Tensor
     present: Tensor
     squares: Tensor
+    facts: Tensor
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -82,18 +63,8 @@ class Examples:
         return chosen.view(*rows.shape, *self.shape)
 
     def to(self, device: torch.device | str) -> Examples:
-        inputs = self.inputs
-        if isinstance(inputs, Sparse):
-            moved: Tensor | Sparse = Sparse(
-                inputs.starts.to(device),
-                inputs.columns.to(device),
-                inputs.values.to(device),
-                inputs.width,
-            )
-        else:
-            moved = inputs.to(device)
-        rest = (self.targets.to(device), self.present.to(device), self.squares.to(device))
-        return Examples(moved, *rest)
+        rest = (self.targets, self.present, self.squares, self.facts)
+        return Examples(self.inputs.to(device), *(part.to(device) for part in rest))
 
 
 def examples(inputs: Any, targets: Any, device: torch.device | str = "cpu") -> Examples:
@@ -104,17 +75,20 @@ def examples(inputs: Any, targets: Any, device: torch.device | str = "cpu") -> E
     classes, or a target that is not finite, contributes nothing.
     """
     y = _targets(targets)
-    if hasattr(inputs, "tocsr") or getattr(inputs, "layout", None) == torch.sparse_csr:
-        x, finite, squares = _sparse(inputs)
-    else:
-        x, finite, squares = _dense(inputs)
+    x, finite, squares = _sparse(inputs) if _is_sparse(inputs) else _dense(inputs)
     if len(finite) != len(y):
         raise InputError(f"{len(finite)} rows of inputs, {len(y)} targets: give one target a row")
     present = finite.float()
     if y.is_floating_point():
         present = present * torch.isfinite(y)
         y = torch.nan_to_num(y, nan=0.0, posinf=0.0, neginf=0.0)
-    return Examples(x, y, present, squares).to(device)
+    known = facts(y, present, squares)
+    packed = x if isinstance(x, Tensor) else pack(x, known)
+    return Examples(packed, y, present, squares, known).to(device)
+
+
+def _is_sparse(inputs: Any) -> bool:
+    return hasattr(inputs, "tocsr") or getattr(inputs, "layout", None) == torch.sparse_csr
 
 
 def _targets(targets: Any) -> Tensor:
@@ -124,7 +98,8 @@ def _targets(targets: Any) -> Tensor:
     return y.float() if y.is_floating_point() else y.long()
 
 
-def _dense(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
+def _dense(inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The inputs, which rows are finite, and their squares."""
     x = torch.as_tensor(inputs)
     if x.ndim < 2:
         raise InputError(f"inputs have shape {tuple(x.shape)}: give one row an example")
@@ -136,7 +111,7 @@ def _dense(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
     return x, finite, torch.linalg.vector_norm(x.flatten(1), dim=1).square() + 1
 
 
-def _sparse(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
+def _sparse(inputs: Any) -> tuple[csr_matrix, Tensor, Tensor]:
     if hasattr(inputs, "tocsr"):
         matrix = inputs.tocsr(copy=True)
     else:
@@ -147,12 +122,10 @@ def _sparse(inputs: Any) -> tuple[Tensor | Sparse, Tensor, Tensor]:
     except ValueError as error:
         raise InputError(f"inputs: not a sound sparse matrix ({error}); make it anew") from error
     matrix.sum_duplicates()  # or a row's norm would be larger than its entries say
-    starts = torch.from_numpy(matrix.indptr.astype(np.int64))
-    columns = torch.from_numpy(matrix.indices.astype(np.int32))
-    values = torch.from_numpy(matrix.data.astype(np.float32))
-    rows, width = matrix.shape
-    owner = torch.repeat_interleave(torch.arange(rows), starts.diff())
-    bad = torch.zeros(rows).index_add_(0, owner, (~torch.isfinite(values)).float()) > 0
-    values = torch.where(bad[owner], 0.0, values)
-    squares = torch.zeros(rows, dtype=torch.float64).index_add_(0, owner, values.double().square())
-    return Sparse(starts, columns, values, int(width)), ~bad, squares.float() + 1
+    values = matrix.data.astype(np.float32)
+    owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    finite = np.bincount(owner, ~np.isfinite(values), matrix.shape[0]) == 0
+    values = np.where(finite[owner], values, np.float32(0))
+    squares = np.bincount(owner, values.astype(np.float64) ** 2, matrix.shape[0]) + 1
+    sound = csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return sound, torch.from_numpy(finite), torch.from_numpy(squares).float()

@@ -19,11 +19,12 @@ import torch
 from torch import Tensor
 
 from honestdp.engine.clipping import Clip, ClippedSum, finite
-from honestdp.engine.examples import Examples, Sparse
+from honestdp.engine.examples import Examples
 from honestdp.engine.kernels import linear, two_layer
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
 from honestdp.engine.space import Space
+from honestdp.engine.sparse import Sparse
 from honestdp.errors import InputError, fail, positive_integer
 
 Layer = tuple[str, tuple[int, ...]]
@@ -132,11 +133,13 @@ class Linear(_ClosedForm):
     def _compiled(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
     ) -> None:
-        x, rest = examples.inputs, _for_kernel(examples, lots, params, clip)
+        x, rest = examples.inputs, _for_kernel(lots, params, clip, out)
         if isinstance(x, Sparse):
-            linear.sparse_sums(self.loss.code, *_csr(x), *rest, out.numpy())
+            linear.sparse_sums(self.loss.code, *_packed(x), *rest)
         else:
-            linear.dense_sums(self.loss.code, x.numpy(), *rest, out.numpy())
+            facts = examples.facts
+            both = (facts.numpy(), facts.view(torch.float32).numpy())
+            linear.dense_sums(self.loss.code, x.numpy(), *both, *rest)
 
     def in_torch(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
@@ -215,9 +218,8 @@ class TwoLayer(_ClosedForm):
             self.activation is not None,
             self.width,
             self.loss.outputs,
-            *_csr(examples.inputs),
-            *_for_kernel(examples, lots, params, clip),
-            out.numpy(),
+            *_packed(examples.inputs),
+            *_for_kernel(lots, params, clip, out),
         )
 
     def in_torch(
@@ -256,19 +258,11 @@ def chunks(
         yield rows, mask & (examples.present[rows] > 0)
 
 
-def _for_kernel(examples: Examples, lots: Lots, params: Tensor, clip: Clip) -> tuple[Any, ...]:
-    """What every kernel reads besides the inputs, in its order."""
-    return (
-        examples.squares.numpy(),
-        examples.targets.numpy(),
-        examples.present.numpy(),
-        lots.rows,
-        lots.counts,
-        params.numpy(),
-        clip.bound.numpy(),
-        clip.automatic.numpy(),
-    )
+def _for_kernel(lots: Lots, params: Tensor, clip: Clip, out: Tensor) -> tuple[Any, ...]:
+    """What every kernel reads and writes besides the rows, in its order."""
+    parts = (params, clip.bound, clip.automatic, out)
+    return lots.rows, lots.counts, *(part.numpy() for part in parts)
 
 
-def _csr(x: Sparse) -> tuple[Any, ...]:
-    return x.starts.numpy(), x.columns.numpy(), x.values.numpy(), x.width
+def _packed(x: Sparse) -> tuple[Any, ...]:
+    return x.words.numpy(), x.words.view(torch.float32).numpy(), x.starts.numpy(), x.width

@@ -18,19 +18,19 @@ SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def output_gradient(loss: Any, target: Any, present: Any, z: Any) -> Any:
+def output_gradient(loss: Any, label: Any, target: Any, present: Any, z: Any) -> Any:
     """Overwrites the outputs z by the loss's gradient; returns its squared norm.
 
     A class outside the declared ones gives zero, as does an absent example.
     """
     counts = present
     if loss == SQUARED:
-        z[0] = z[0] - float32(target)
+        z[0] = z[0] - target
     elif loss == LOGISTIC:
-        counts = present if (target == 0 or target == 1) else float32(0)
-        z[0] = float32(1) / (float32(1) + math.exp(-z[0])) - float32(target)
+        counts = present and label >= 0 and label < 2
+        z[0] = float32(1) / (float32(1) + math.exp(-z[0])) - float32(label)
     else:
-        counts = present if (target >= 0 and target < z.size) else float32(0)
+        counts = present and label >= 0 and label < z.size
         top = z[0]
         for c in range(1, z.size):
             top = max(top, z[c])
@@ -39,10 +39,10 @@ def output_gradient(loss: Any, target: Any, present: Any, z: Any) -> Any:
             z[c] = math.exp(z[c] - top)
             total += z[c]
         for c in range(z.size):
-            z[c] = z[c] / total - (float32(1) if c == target else float32(0))
+            z[c] = z[c] / total - (float32(1) if c == label else float32(0))
     square = float32(0)
     for c in range(z.size):
-        z[c] = z[c] if counts != 0 else float32(0)
+        z[c] = z[c] if counts else float32(0)
         square += z[c] * z[c]
     return square
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import float32, njit
 
+from honestdp.engine.kernels.linear import ask_ahead
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 from honestdp.engine.normal import FAST
 
@@ -21,11 +22,10 @@ _CHUNK = 512  # examples whose hidden layers are held at once
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def sparse_sums(
     loss: Any, relu: Any, width: Any, outputs: Any,
-    starts: Any, columns: Any, values: Any, features: Any,
-    squares: Any, y: Any, present: Any, rows: Any, counts: Any, params: Any, bounds: Any,
-    automatic: Any, sums: Any,
+    words: Any, reals: Any, starts: Any, features: Any,
+    rows: Any, counts: Any, params: Any, bounds: Any, automatic: Any, sums: Any,
 ) -> None:  # fmt: skip
-    """sums[k] = the clipped sum over candidate k's lot; squares[i] = ||x_i||^2 + 1."""
+    """sums[k] = the clipped sum over candidate k's lot of packed rows (`engine.sparse`)."""
     hidden = np.empty((_CHUNK, width), np.float32)
     z = np.empty(outputs, np.float32)
     d1 = np.empty((_CHUNK, width), np.float32)
@@ -45,14 +45,15 @@ def sparse_sums(
         second_sum[:] = 0
         for begin in range(0, max(1, counts[k]), _CHUNK):
             lot = rows[k, begin : min(begin + _CHUNK, counts[k])]
-            _first_layer(starts, columns, values, lot, first, first_bias, hidden)
+            _first_layer(words, reals, starts, lot, first, first_bias, hidden)
             for r in range(lot.size):
+                at = starts[lot[r]]
                 _backward(
-                    loss, relu, y[lot[r]], present[lot[r]], squares[lot[r]], bounds[k],
+                    loss, relu, words[at + 1], reals[at + 2], reals[at + 3], bounds[k],
                     automatic[k], second, second_bias, hidden[r], z, d1[r], second_sum,
                     sums[k, a:b], sums[k, c2:],
                 )  # fmt: skip
-            _add_outer(starts, columns, values, lot, d1, first_sum, begin > 0)
+            _add_outer(words, reals, starts, lot, d1, first_sum, begin > 0)
         for o in range(outputs):
             for h in range(width):
                 sums[k, b + h * outputs + o] = second_sum[o, h]
@@ -60,7 +61,7 @@ def sparse_sums(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _backward(
-    loss: Any, relu: Any, target: Any, present: Any, square: Any, bound: Any, automatic: Any,
+    loss: Any, relu: Any, label: Any, target: Any, square: Any, bound: Any, automatic: Any,
     second: Any, second_bias: Any, h: Any, z: Any, d1: Any, second_sum: Any, bias_sum: Any,
     second_bias_sum: Any,
 ) -> None:  # fmt: skip
@@ -75,7 +76,7 @@ def _backward(
         for i in range(h.size):
             s += w[i] * h[i]
         z[o] = s + second_bias[o]
-    output_square = output_gradient(loss, target, present, z)
+    output_square = output_gradient(loss, label, target, square > 0, z)
     for i in range(h.size):
         d1[i] = 0
     for o in range(z.size):
@@ -103,12 +104,15 @@ def _backward(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _first_layer(
-    starts: Any, columns: Any, values: Any, lot: Any, weights: Any, bias: Any, out: Any
+    words: Any, reals: Any, starts: Any, lot: Any, weights: Any, bias: Any, out: Any
 ) -> None:
     for r in range(lot.size):
-        begin, end = starts[lot[r]], starts[lot[r] + 1]
+        ask_ahead(words, starts, lot, r, lot.size)
+        at = starts[lot[r]]
+        many = words[at]
         out[r, :] = bias
-        _combine(columns[begin:end], values[begin:end], weights, out[r])
+        columns = words[at + 4 : at + 4 + 2 * many : 2]
+        _combine(columns, reals[at + 5 : at + 5 + 2 * many : 2], weights, out[r])
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -144,26 +148,28 @@ def _combine(places: Any, factors: Any, table: Any, out: Any) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _add_outer(
-    starts: Any, columns: Any, values: Any, lot: Any, d1: Any, total: Any, more: Any
+    words: Any, reals: Any, starts: Any, lot: Any, d1: Any, total: Any, more: Any
 ) -> None:
     """total[f] (+)= sum_r x[r, f] d1[r]: the lot's entries are sorted by column first, so
     that each row of the sum is written once, from the small d1 that stays in the cache."""
     features = total.shape[0]
     ends = np.zeros(features + 1, np.int64)
     for r in range(lot.size):
-        for j in range(starts[lot[r]], starts[lot[r] + 1]):
-            ends[columns[j] + 1] += 1
+        at = starts[lot[r]]
+        for j in range(at + 4, at + 4 + 2 * words[at], 2):
+            ends[words[j] + 1] += 1
     for f in range(features):
         ends[f + 1] += ends[f]
     entries = ends[features]
     owner = np.empty(entries, np.int32)
     factor = np.empty(entries, np.float32)
     for r in range(lot.size):
-        for j in range(starts[lot[r]], starts[lot[r] + 1]):
-            place = ends[columns[j]]
+        at = starts[lot[r]]
+        for j in range(at + 4, at + 4 + 2 * words[at], 2):
+            place = ends[words[j]]
             owner[place] = r
-            factor[place] = values[j]
-            ends[columns[j]] = place + 1
+            factor[place] = reals[j + 1]
+            ends[words[j]] = place + 1
     begin = 0
     for f in range(features):
         t = total[f]
