@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo check test test-slow bench-plan clean help
+.PHONY: demo check test test-slow bench bench-plan clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make test        the tests (at most five minutes on two cores)"
 	@echo "make check       format, lint, types, import directions"
 	@echo "make test-slow   statistics and exhaustive checks (at most 45 minutes)"
+	@echo "make bench       training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
 	@echo "make bench-plan  calibration beside dp-accounting's own, in one run"
 
 # Made anew when what it is made from changes; otherwise a second run starts at once.
@@ -33,11 +34,15 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Two processes, each with one thread: more would only wait for each other.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n 2 -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m slow
+
+bench: $(READY)
+	$(BIN)/python benchmarks/engine.py
 
 bench-plan: $(READY)
 	$(BIN)/python benchmarks/plan.py
