@@ -23,6 +23,12 @@ def data_folder() -> Path:
     return folder
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Without the mark, the check below would not see that a data test was skipped."""
+    if "data_folder" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("data"):
+        pytest.fail(f"{item.nodeid} reads real data; mark it with pytest.mark.data", pytrace=False)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
     """A data test that skips although the files are there is a failure, not a skip."""

@@ -16,11 +16,22 @@ class InputError(ValueError):
 
 def fail(name: str, value: object, remedy: str) -> InputError:
     """An `InputError` in the house's form: name, value, way out."""
-    return InputError(f"{name}={value!r}: {remedy}")
+    return InputError(f"{name}={_shown(value)}: {remedy}")
+
+
+def _shown(value: object) -> str:
+    """The value as Python writes it, cut where it would fill the screen."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no whole number of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 200 else f"{text[:20]}...{text[-10:]} ({len(text)} characters)"
 
 
 def positive_integer(name: str, value: object) -> int:
     number = _number(value)
+    if number == math.inf and isinstance(value, int):
+        raise fail(name, value, "must be below 1e308")
     if not (1 <= number < math.inf and number == int(number)):
         raise fail(name, value, "must be a whole number of at least 1")
     return value if isinstance(value, int) else int(number)  # a float loses digits above 2^53
@@ -58,8 +69,24 @@ def unit(name: str, value: object) -> float:
     return number
 
 
+def between(least: float, most: float, name: str, value: object) -> float:
+    number = _number(value)
+    if not least <= number <= most:
+        raise fail(name, value, f"must be a number between {least:g} and {most:g}")
+    return number
+
+
+def instance(kind: type, name: str, value: object, example: str) -> None:
+    """Check that a value is of this kind of thing."""
+    if not isinstance(value, kind):
+        raise fail(name, value, f"must be a {kind.__name__}, such as {example}")
+
+
 def _number(value: object) -> float:
     """The value as a float; NaN, which passes no check, where it is not a number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of 309 digits or more
+        return math.inf if value == abs(value) else -math.inf

@@ -90,23 +90,6 @@ def test_worst_tail_of_equal_lines() -> None:
     assert np.allclose(found, tail(Twice(), u), rtol=1e-12, atol=0)
 
 
-def test_shift_of_a_law_of_ones_own() -> None:
-    """f' of a mixture of laws is not a power of a linear function."""
-
-    class OneOrMany(Poisson):  # 1 run, or 20 more with probability 1/2
-        mean = property(lambda self: 11.0)
-
-        def log_derivative_tail(self, u: np.ndarray) -> np.ndarray:
-            return np.log(0.5 + 0.5 * 21 * (1 - np.asarray(u)) ** 20)
-
-    q = np.array([0.8, 0.2])
-    profile = exact.profile(exact.Pair(q, q[::-1], np.arange(2)))
-    u = np.linspace(0, 1, 1001)
-    law = OneOrMany(1.0)
-    gaps = law.log_derivative_tail(u) - law.log_derivative_tail(tail(profile, u))
-    assert profile_bound(profile, law).shift >= np.max(gaps) - 1e-9
-
-
 @pytest.mark.parametrize("law", STRANGE, ids=str)
 def test_shift_is_a_supremum(law: RunCount) -> None:
     """No u beats Lambda: exact corners for smooth laws, branch and bound for capped ones."""

@@ -33,6 +33,7 @@ CALIBRATE = "tests/privacy/test_calibrate.py"
 NOTES = "tests/golden/test_notes_section_4.py"
 EXACT = "tests/laws/test_selection_exact.py"
 RUNS = "tests/laws/test_runs.py"
+OWN_LAWS = "tests/laws/test_own_laws.py"
 PLAN = "tests/planning/test_plan.py"
 
 MUTANTS = [
@@ -58,6 +59,9 @@ MUTANTS = [
            "return 0.9 * np.maximum(inside, 0.0)", GUARANTEE),
     Mutant("rounding of curves to the wrong side", "privacy/curve.py",
            "* (1 + 1e-8) + (ulps * q * a + cut) / (a - 1)", "* (1 - 1e-8)", ARITHMETIC),
+    Mutant("rounding of integer orders to the wrong side", "privacy/curve.py",
+           "np.logaddexp(0, log_excess) * (1 + 1e-8) / (a - 1)",
+           "np.logaddexp(0, log_excess) * (1 - 1e-8) / (a - 1)", ARITHMETIC),
     Mutant("gaps filled with nothing", "privacy/curve.py",
            "filled[inside] = np.interp(orders[inside], xs, ys) / (orders[inside] - 1)",
            "filled[inside] = 0.0", ARITHMETIC),
@@ -74,10 +78,20 @@ MUTANTS = [
     Mutant("cap ignored", "privacy/selection.py",
            "if c < 1e-9 * gamma:", "if True:", NOTES),
     Mutant("Papernot-Steinke without 1 + eta", "privacy/selection.py",
-           "constant = (1 + shape) * float(", "constant = float(", SELECTION),
+           "found = found + (1 + runs.shape) * constant", "found = found + constant", SELECTION),
     Mutant("Papernot-Steinke without ln E[K]", "privacy/selection.py",
-           "found = values + constant + math.log(runs.mean) / (orders - 1)",
-           "found = values + constant", SELECTION),
+           "found = values + math.log(runs.mean) / (orders - 1)", "found = values", SELECTION),
+    Mutant("a theorem on Poisson for its children", "privacy/selection.py",
+           "if type(runs) is Poisson:", "if isinstance(runs, Poisson):", OWN_LAWS),
+    Mutant("a theorem on shapes for their children", "privacy/selection.py",
+           "return type(runs) is TruncatedNegativeBinomial",
+           "return isinstance(runs, TruncatedNegativeBinomial)", OWN_LAWS),
+    Mutant("corners of laws of one's own", "privacy/selection.py",
+           "if type(runs) in (TruncatedNegativeBinomial, Poisson, Binomial):",
+           "if isinstance(runs, TruncatedNegativeBinomial | Poisson | Binomial):", OWN_LAWS),
+    Mutant("laws derive from laws", "privacy/runs.py",
+           "if any(issubclass(base, RunCount) and base is not RunCount for base in cls.__bases__):",
+           "if False:", OWN_LAWS),
     Mutant("Liu-Talwar at twice the run", "privacy/selection.py",
            "return 3 * epsilon + 3 * root,", "return 2 * epsilon + 3 * root,", NOTES),
     Mutant("Liu-Talwar's rounds rounded down", "privacy/selection.py",
@@ -101,9 +115,13 @@ MUTANTS = [
     Mutant("budget overspent by a thousandth", "privacy/calibrate.py",
            "            if gap >= -1e-3:", "            if True:", CALIBRATE),
     Mutant("too little noise accepted", "privacy/calibrate.py",
-           "        if gap > 0:", "        if gap > 0.01:", CALIBRATE),
+           "        if found > epsilon:", "        if gap > 0.01:", CALIBRATE),
+    Mutant("costs compared by rounded logarithms", "privacy/calibrate.py",
+           "        if found > epsilon:", "        if gap > 0:", CALIBRATE),
     Mutant("costs shown rounded down", "planning/table.py",
-           "math.ceil(value * scale - 1e-9)", "math.floor(value * scale)", PLAN),
+           "rounding=ROUND_CEILING", 'rounding="ROUND_FLOOR"', PLAN),
+    Mutant("costs shown rounded to the nearest", "planning/table.py",
+           "rounding=ROUND_CEILING", 'rounding="ROUND_HALF_EVEN"', PLAN),
     Mutant("all candidates for the price of one", "planning/procedures.py",
            "runs = Repeated(job.event(noise_multiplier), self.candidates)",
            "runs = job.event(noise_multiplier)", NOTES),

@@ -6,10 +6,13 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import honestdp
 from honestdp import InputError
 from honestdp.planning.plan import default_delta
+from honestdp.planning.table import _rounded_up
 
 README = {"n": 36177, "lot_size": 250, "steps": 2500, "candidates": 40}
 FIELDS = {
@@ -154,6 +157,42 @@ def test_shown_costs_are_rounded_up(by_noise) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [(1.0000000000009, 4, "1.001"), (1.0, 4, "1.000"), (2.765, 4, "2.765"), (0.0, 4, "0"),
+     (1.0000000000009, 2, "1.01"), (123456.5, 4, "123457"), (9.9999, 4, "10.000"),
+     (0.06478000000001, 4, "0.06479"), (None, 4, "-"), (1e40, 4, "1" + "0" * 40)],
+)  # fmt: skip
+def test_no_digit_is_dropped(value, digits, shown) -> None:
+    assert _rounded_up(value, digits) == shown
+
+
+@given(st.floats(5e-324, 1e308), st.sampled_from([2, 4]))
+def test_what_is_shown_is_never_below(value, digits) -> None:
+    assert float(_rounded_up(value, digits)) >= value
+
+
+def test_a_shape_that_cannot_hit_so_often_keeps_its_rows_and_says_why() -> None:
+    table = honestdp.plan(**README, noise_multiplier=4, hit_probability=0.999)
+    for procedure in ("random-repeats", "subset-tuning"):
+        for bound in ("papernot-steinke", "profile"):
+            lost = row(table, procedure, bound, 0)
+            assert (lost.expected_runs, lost.hit_probability, lost.epsilon) == (None, None, None)
+            assert table.cells(lost)[3:] == ("-",) * 5
+        assert any(note.startswith(f"{procedure}, shape 0: no law") for note in table.notes)
+        assert row(table, procedure, "profile", 1).epsilon > 0
+    json.dumps(table.to_dict(), allow_nan=False)
+
+
+def test_no_ratio_without_the_tightest_single_run() -> None:
+    """One run needs less noise than is searched for, under "pld" but not under "rdp-classic"."""
+    table = honestdp.plan(**{**README, "steps": 100, "candidates": 10}, epsilon=1e6)
+    assert row(table, "untuned", "pld").noise_multiplier is None
+    assert any(table.answer(r) is not None for r in table.rows if r.procedure == "untuned")
+    assert table.single_run is None
+    assert {table.cells(r)[7] for r in table.rows} == {"-"}
+
+
+@pytest.mark.parametrize(
     ("n", "delta"),
     [(36177, 1e-6), (4137, 1e-5), (5000, 1e-5), (60000, 1e-6), (950_000, 1e-7), (1, 1e-1),
      (10, 1e-2), (11, 1e-3), (1000, 1e-4), (1001, 1e-5)],
@@ -170,8 +209,10 @@ BAD = [
     ("candidates", 0), ("candidates", -2), ("candidates", 1.5),
     ("delta", 0), ("delta", 1), ("delta", -1e-6), ("delta", math.nan), ("delta", 2),
     ("noise_multiplier", 0), ("noise_multiplier", -1), ("noise_multiplier", math.nan),
-    ("noise_multiplier", math.inf), ("hit_probability", 0), ("hit_probability", 1),
-    ("hit_probability", math.nan), ("subset", 0), ("subset", 1), ("subset", math.nan),
+    ("noise_multiplier", math.inf), ("noise_multiplier", 1e200), ("noise_multiplier", 1e-200),
+    ("noise_multiplier", 1.1e9), ("noise_multiplier", 0.9e-6),
+    ("hit_probability", 0), ("hit_probability", 1), ("hit_probability", math.nan),
+    ("subset", 0), ("subset", 1), ("subset", math.nan),
 ]  # fmt: skip
 
 
@@ -182,6 +223,38 @@ def test_bad_input_names_the_parameter_its_value_and_the_way_out(name, value) ->
     message = str(caught.value)
     assert message.startswith(f"{name}={value!r}: ")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", ["n", "lot_size", "steps", "candidates", "delta"])
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids="abc")
+def test_numbers_too_large_for_arithmetic(name, value) -> None:
+    with pytest.raises(InputError, match=rf"^{name}=") as caught:
+        honestdp.plan(**{**README, "noise_multiplier": 4, name: value})
+    assert len(str(caught.value)) < 120
+
+
+@pytest.mark.parametrize("shapes", [[None], ["x"], "poisson", None, 1.0, [math.nan], [10**400]])
+def test_bad_shapes(shapes) -> None:
+    with pytest.raises(InputError, match=r"^shapes?="):
+        honestdp.plan(**README, noise_multiplier=4, shapes=shapes)
+
+
+@pytest.mark.parametrize("noise", [0, 1e200, 1e-200, math.nan, "4"])
+def test_bad_noise_affords_nothing(noise) -> None:
+    with pytest.raises(InputError, match="noise_multiplier="):
+        honestdp.affordable(
+            n=1000, lot_size=10, steps=10, noise_multiplier=noise, epsilon=1, delta=1e-6
+        )
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e9])
+@pytest.mark.parametrize("lot_size", [1, 1000])
+def test_the_ends_of_the_noise(noise, lot_size) -> None:
+    """At its limits every row is a number, or says that it has none."""
+    table = honestdp.plan(n=1000, lot_size=lot_size, steps=10, candidates=3, noise_multiplier=noise)
+    known = [r.epsilon for r in table.rows if r.epsilon is not None]
+    assert known
+    assert all(math.isfinite(epsilon) for epsilon in known)
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, 1e-9, 1e9])

@@ -7,7 +7,9 @@ from itertools import pairwise
 
 import mpmath as mp
 import pytest
+from dp_accounting import dp_event
 from dp_accounting.pld import privacy_loss_distribution
+from dp_accounting.rdp import RdpAccountant
 from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr
 
@@ -25,6 +27,11 @@ GRID = [
     (0.01, 0.7),
     (1e-3, 50.0),
     (1e-3, 1e4),
+    # Where ulps of ln q once weighed more than the value.
+    (3.167e-11, 28.77),
+    (3.826e-09, 25.16),
+    (1e-14, 100.0),
+    (1 - 1e-9, 2.0),
 ]
 
 
@@ -50,6 +57,21 @@ def test_curves_are_not_below_long_arithmetic(q: float, sigma: float) -> None:
         exact = _exact(q, sigma, order)
         assert value >= exact
         assert value <= exact * (1 + 1e-6) + mp.mpf(1e-11) * q
+
+
+def test_orders_are_dp_accountings() -> None:
+    orders = [1.05, 1.5, 1.95, 2, 2.3, 3, 7.75, 10, 64, 200]
+    for q, sigma in ((250 / 36177, 4.0), (250 / 36177, 0.38), (0.1, 2.0), (1e-3, 20.0)):
+        step = dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma))
+        theirs = RdpAccountant(orders).compose(step)._rdp
+        found = curve.at_orders(q, sigma, 1, orders).values
+        assert found == pytest.approx(theirs, rel=1e-6, abs=1e-11)
+
+
+def test_an_order_of_two_thousand() -> None:
+    for q, sigma in ((1e-3, 2.0), (0.3, 5.0)):
+        found, exact = curve.at_orders(q, sigma, 1, [2048]).values[0], _exact(q, sigma, 2048)
+        assert exact <= found <= exact * (1 + 1e-7)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,26 @@ def test_a_jump_ends_at_the_smallest_that_fits() -> None:
     assert calibrate.noise_multiplier(lambda s: math.inf if s < 3 else 0.0, 1.0) == 3.0
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 100.0])
+def test_one_bit_above_the_budget_is_above_the_budget(epsilon) -> None:
+    """Its logarithm may be the budget's."""
+    over = math.nextafter(epsilon, math.inf)
+    assert calibrate.noise_multiplier(lambda s: over if s < 3 else epsilon / 2, epsilon) == 3.0
+    assert calibrate.candidates(lambda k: epsilon if k < 7 else over, epsilon) == 6
+
+
+def test_few_costs_are_asked_for() -> None:
+    """Each may take a second; a bent cost must not make the search creep along one side."""
+    asked = []
+
+    def cost(sigma: float) -> float:
+        asked.append(sigma)
+        return 34.0 * (0.45 / sigma) ** (5 + 4 * max(0.0, 0.45 / sigma - 1))
+
+    assert 0.998 * 50 <= cost(calibrate.noise_multiplier(cost, 50.0, 0.45)) <= 50
+    assert len(asked) <= 8
+
+
 def test_targets_that_cannot_be_reached() -> None:
     with pytest.raises(InputError, match="no noise reaches it"):
         calibrate.noise_multiplier(lambda s: 0.5 + 1 / s, 0.4)

@@ -208,12 +208,29 @@ def test_delta_must_be_a_probability(bad) -> None:
         guarantee.epsilon(Gaussian(1.0), bad)
 
 
-@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "x", None])
+@pytest.mark.parametrize("bad", ["x", None, 3, training, Gaussian])
+def test_events_check_what_they_are_made_of(bad) -> None:
+    for make in (
+        lambda: Repeated(bad, 3),
+        lambda: Selection(bad, geometric(0.1)),
+        lambda: Selection(Gaussian(1.0), bad),
+        lambda: Composition(Gaussian(1.0), bad),
+        lambda: Disjoint(Gaussian(1.0), bad),
+        lambda: Capped(bad, 3),
+        lambda: guarantee.epsilon(bad, DELTA),
+    ):
+        with pytest.raises(InputError, match=r"^(event|runs|events|parts|law)="):
+            make()
+
+
+@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, 1e-7, 1e10, 10**400, "x", None])
 def test_events_check_their_numbers(bad) -> None:
     with pytest.raises(InputError, match="noise_multiplier"):
         Gaussian(bad)
     with pytest.raises(InputError, match="noise_multiplier"):
         PoissonGaussian(0.5, bad)
+    if bad == 1e-7 or bad == 1e10:
+        return  # a rate and a count, if no noise
     with pytest.raises(InputError, match="sampling_probability"):
         PoissonGaussian(bad, 1.0)
     with pytest.raises(InputError, match="count"):

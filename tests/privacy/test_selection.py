@@ -173,6 +173,11 @@ def test_conditions_that_fail_are_errors() -> None:
         selection.liu_talwar(-1.0, 1e-9, 0.1)
     with pytest.raises(InputError, match="delta"):
         selection.liu_talwar(1.0, 1.0, 0.1)
+    for tiny in (1e-308, 1e-320):
+        with pytest.raises(InputError, match="gamma"):
+            selection.liu_talwar_rounds(tiny)
+    with pytest.raises(InputError, match="slack"):
+        selection.liu_talwar_rounds(0.1, 1e-320)
     with pytest.raises(InputError, match="orders"):
         RdpCurve([0.5], [1.0])
     for bad in (-1.0, math.nan):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from honestdp.errors import open_unit, positive
+from honestdp.errors import open_unit
 from honestdp.planning.procedures import (
     ComposeAll,
     Procedure,
@@ -17,6 +17,7 @@ from honestdp.planning.procedures import (
 )
 from honestdp.privacy import calibrate
 from honestdp.privacy.calibrate import run_count, stopping_probability
+from honestdp.privacy.events import checked_noise
 
 MOST = 10_000  # "as many as you like" beyond
 
@@ -52,7 +53,7 @@ def affordable(
     ... # doctest: +SKIP
     """
     job = Training(n, lot_size, steps)
-    positive("noise_multiplier", noise_multiplier)
+    checked_noise(noise_multiplier)
     open_unit("delta", delta)
     open_unit("subset", subset)
 

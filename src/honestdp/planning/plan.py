@@ -14,6 +14,7 @@ from honestdp.planning.procedures import Procedure, Training, procedures
 from honestdp.planning.table import CostTable, Inputs, Row
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
+from honestdp.privacy.events import checked_noise
 
 NEIGHBOURS = (
     "Neighbours: one record replaced by a null record; n is public. Lots are Poisson samples, "
@@ -65,7 +66,7 @@ def plan(
         steps=job.steps,
         candidates=positive_integer("candidates", candidates),
         delta=default_delta(job.n) if delta is None else open_unit("delta", delta),
-        noise_multiplier=_checked(positive, "noise_multiplier", noise_multiplier),
+        noise_multiplier=None if noise_multiplier is None else checked_noise(noise_multiplier),
         epsilon=_checked(positive, "epsilon", epsilon),
         hit_probability=_checked(open_unit, "hit_probability", hit_probability),
         subset=open_unit("subset", subset),

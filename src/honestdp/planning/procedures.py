@@ -7,7 +7,7 @@ run of it under one of them. A new procedure is one class and one line in `proce
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from honestdp.errors import InputError, fail, open_unit, positive_integer
@@ -54,7 +54,7 @@ class Procedure(ABC):
 
     @property
     @abstractmethod
-    def expected_runs(self) -> float: ...
+    def expected_runs(self) -> float | None: ...
 
     @property
     @abstractmethod
@@ -62,7 +62,7 @@ class Procedure(ABC):
 
     @property
     @abstractmethod
-    def hit_probability(self) -> float:
+    def hit_probability(self) -> float | None:
         """The chance that the best of the candidates is ever drawn."""
 
     @abstractmethod
@@ -267,6 +267,35 @@ class SubsetTuning(_RandomRuns):
         return selection.subset_tuning(tuning, run, self.share).epsilon(delta)
 
 
+@dataclass(frozen=True)
+class OutOfReach(Procedure):
+    """A random search whose shape has no law of K that finds the best as often as wanted."""
+
+    candidates: int
+    name: str
+    wanted_shape: Shape
+    wanted: float
+    bounds = ("papernot-steinke", "profile")
+    expected_runs = None
+    max_runs = None
+    hit_probability = None
+
+    @property
+    def shape(self) -> Shape:
+        return self.wanted_shape
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (
+            f"{self.name}, shape {self.shape:g}: no law of this shape draws the best candidate "
+            f"with probability {self.wanted:g}, however often it runs, or not before more runs "
+            "than a number can hold; choose a larger shape.",
+        )
+
+    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+        raise fail("shape", self.shape, "no law of this shape finds the best as often as wanted")
+
+
 def procedures(
     candidates: int,
     hit_probability: float | None = None,
@@ -276,20 +305,30 @@ def procedures(
     """Every procedure for this many candidates.
 
     Without `hit_probability`, E[K] = candidates and gamma = 1/candidates; with it, the laws
-    that draw the best candidate at least that often (shapes that never do are left out).
+    that draw the best candidate at least that often (`OutOfReach` for shapes that never do).
     """
     k = positive_integer("candidates", candidates)
     open_unit("subset", subset)
+    if isinstance(shapes, str) or not isinstance(shapes, Sequence):
+        raise fail("shapes", shapes, 'give a list, such as [0, 1, "poisson"]')
     gamma = stopping_probability(k, hit_probability)
-    laws = [law for shape in shapes if (law := _law(shape, k, hit_probability)) is not None]
+    laws = {shape: _law(shape, k, hit_probability) for shape in shapes}
+
+    def each(name: str, make: Callable[[RunCount], Procedure]) -> list[Procedure]:
+        return [
+            OutOfReach(k, name, shape, hit_probability or 1.0) if law is None else make(law)
+            for shape, law in laws.items()
+            # Subset tuning without K = 0: the final training needs a winner.
+            if name != SubsetTuning.name or shape != "poisson"
+        ]
+
     return [
         Untuned(k),
         ComposeAll(k),
         RandomStopping(k, gamma),
-        *(RandomRepeats(k, law) for law in laws),
+        *each(RandomRepeats.name, lambda law: RandomRepeats(k, law)),
         Threshold(k, gamma),
-        # Without K = 0: the final training needs a winner.
-        *(SubsetTuning(k, law, subset) for law in laws if not isinstance(law, Poisson)),
+        *each(SubsetTuning.name, lambda law: SubsetTuning(k, law, subset)),
     ]
 
 

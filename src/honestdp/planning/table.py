@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from html import escape
 from textwrap import fill
 from typing import Any
@@ -51,9 +52,9 @@ class Row:
     procedure: str
     bound: str
     shape: Shape | None
-    expected_runs: float
+    expected_runs: float | None
     max_runs: int | None
-    hit_probability: float
+    hit_probability: float | None
     epsilon: float | None
     delta: float
     noise_multiplier: float | None
@@ -77,8 +78,11 @@ class CostTable:
 
     @property
     def single_run(self) -> float | None:
-        """The answer for one untuned run, at its tightest."""
-        return next((self.answer(row) for row in self.rows if row.procedure == "untuned"), None)
+        """The answer for one untuned run; None where its tightest bound, "pld", has none."""
+        found = {row.bound: self.answer(row) for row in self.rows if row.procedure == "untuned"}
+        if found.get("pld") is None:
+            return None
+        return min(answer for answer in found.values() if answer is not None)
 
     def is_smallest(self, row: Row) -> bool:
         """Whether this is the smallest of the bounds on its procedure and shape."""
@@ -107,9 +111,9 @@ class CostTable:
             row.procedure,
             row.bound + (" *" if self.is_smallest(row) else ""),
             "-" if row.shape is None else f"{row.shape:g}" if row.shape != "poisson" else row.shape,
-            f"{row.expected_runs:.4g}",
+            "-" if row.expected_runs is None else f"{row.expected_runs:.4g}",
             "-" if row.max_runs is None else str(row.max_runs),
-            f"{row.hit_probability:.3f}",
+            "-" if row.hit_probability is None else f"{row.hit_probability:.3f}",
             _rounded_up(answer),
             _rounded_up(ratio, 2),
         )
@@ -151,5 +155,10 @@ def _rounded_up(value: float | None, digits: int = 4) -> str:
     if value <= 0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(value))) if digits == 4 else digits
-    scale = 10**decimals
-    return f"{math.ceil(value * scale - 1e-9) / scale:.{decimals}f}"
+    # As Python writes the number: 2.765 stays 2.765, though its last bit may lie above it.
+    exact, unit = Decimal(repr(value)), Decimal(1).scaleb(-decimals)
+    shown = exact.quantize(unit, rounding=ROUND_CEILING, context=_EXACT)
+    return f"{shown:f}"
+
+
+_EXACT = Context(prec=700)  # any float has fewer digits

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
+from honestdp.errors import InputError, above, fail, open_unit, positive, positive_integer
 from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
 
 Shape = float | Literal["poisson"]
@@ -31,10 +31,13 @@ def noise_multiplier(cost: Callable[[float], float], epsilon: float, start: floa
     positive("epsilon", epsilon)
     low, high = 0.0, math.inf  # too little noise, enough noise
     y_low = y_high = math.nan
+    seen: list[tuple[float, float]] = []
     sigma = _round_up(start)
     while True:
-        gap = _log_cost(cost, sigma) - math.log(epsilon)
-        if gap > 0:
+        found = _cost(cost, sigma)
+        gap = math.log(max(found, 1e-300)) - math.log(epsilon)
+        seen.append((sigma, gap))
+        if found > epsilon:  # not by the logarithms, which may round a cost down to the budget
             low, y_low = sigma, gap
         else:
             high, y_high = sigma, gap
@@ -49,7 +52,9 @@ def noise_multiplier(cost: Callable[[float], float], epsilon: float, start: floa
             if high <= _LEAST:
                 raise fail("epsilon", epsilon, "needs almost no noise; lower epsilon")
         else:
-            sigma = _round_up(_crossing(low, y_low, high, y_high))
+            sigma = min(_round_up(_secant(seen) or low), _next_below(high))
+            if not low < sigma < high:
+                sigma = _round_up(_crossing(low, y_low, high, y_high))
             if not low < sigma < high:
                 sigma = _round_up(math.sqrt(low * high))
             if not low < sigma < high:
@@ -62,7 +67,7 @@ def candidates(cost: Callable[[int], float], epsilon: float, most: int = 10**6) 
     `cost` must not fall with k.
     """
     positive("epsilon", epsilon)
-    fits = cache(lambda k: _log_cost(cost, k) <= math.log(epsilon))
+    fits = cache(lambda k: _cost(cost, k) <= epsilon)
     if not fits(1):
         return 0
     low, high = 1, 2
@@ -84,9 +89,10 @@ def run_count(shape: Shape, candidates: int, hit_probability: float | None = Non
         return Poisson.from_hit_probability(k, hit_probability)
     if isinstance(shape, str):
         raise fail("shape", shape, 'must be a number above -1 or "poisson"')
+    eta = above(-1, "shape", shape)
     if hit_probability is None:
-        return TruncatedNegativeBinomial.from_mean(float(shape), float(k))
-    return TruncatedNegativeBinomial.from_hit_probability(float(shape), k, hit_probability)
+        return TruncatedNegativeBinomial.from_mean(eta, float(k))
+    return TruncatedNegativeBinomial.from_hit_probability(eta, k, hit_probability)
 
 
 def stopping_probability(candidates: int, hit_probability: float | None = None) -> float:
@@ -101,14 +107,24 @@ def stopping_probability(candidates: int, hit_probability: float | None = None) 
     return min(1.0, (1 / hit_probability - 1) / (k - 1)) if k > 1 else 1.0
 
 
-def _log_cost(cost: Callable[..., float], value: float) -> float:
+def _cost(cost: Callable[..., float], value: float) -> float:
     try:
         found = cost(value)
     except InputError:
         return math.inf
-    if math.isnan(found):
-        return math.inf
-    return math.log(max(found, 1e-300))
+    return math.inf if math.isnan(found) else found
+
+
+def _secant(seen: list[tuple[float, float]]) -> float | None:
+    """Where the line through the two costs nearest to the budget meets it, at first.
+
+    Both may lie on one side, along which the line through both ends would only creep.
+    """
+    (a, y_a), (b, y_b) = sorted(sorted(seen, key=lambda point: abs(point[1]))[:2])
+    if len(seen) > 6 or not (math.isfinite(y_a) and y_a > y_b):
+        return None
+    exponent = math.log(b / a) * (y_a + 3e-4) / (y_a - y_b)
+    return a * math.exp(exponent) if abs(exponent) < 3 else None
 
 
 def _crossing(low: float, y_low: float, high: float, y_high: float) -> float:
@@ -122,5 +138,15 @@ def _crossing(low: float, y_low: float, high: float, y_high: float) -> float:
 
 
 def _round_up(value: float) -> float:
-    unit = 10.0 ** (math.floor(math.log10(value)) - _DIGITS + 1)
+    unit = _unit(value)
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.{_DIGITS}g}")
+
+
+def _next_below(value: float) -> float:
+    """The largest number of four digits below one of four digits."""
+    below = value - _unit(value * (1 - 1e-9))
+    return float(f"{below:.{_DIGITS}g}")
+
+
+def _unit(value: float) -> float:
+    return 10.0 ** (math.floor(math.log10(value)) - _DIGITS + 1)

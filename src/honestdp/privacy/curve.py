@@ -7,22 +7,18 @@ adaptively chosen mechanisms add. Leaving an order out never makes a statement f
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from dp_accounting import dp_event
-from dp_accounting.rdp import RdpAccountant
 from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, log_ndtr, logsumexp
 
-from honestdp.errors import fail, open_unit
+from honestdp.errors import fail, open_unit, positive_integer
 
 Floats = NDArray[np.float64]
 Conversion = Literal["classic", "improved"]
@@ -57,8 +53,10 @@ class RdpCurve:
     values: Floats
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orders", np.asarray(self.orders, dtype=float))
-        object.__setattr__(self, "values", np.asarray(self.values, dtype=float))
+        for name in ("orders", "values"):  # own copies, locked: curves are kept and shared
+            own = np.array(getattr(self, name), dtype=float)
+            own.setflags(write=False)
+            object.__setattr__(self, name, own)
         if self.orders.shape != self.values.shape or self.orders.ndim != 1:
             raise fail("values", self.values.shape, "one value for each order")
         if not np.all(np.diff(self.orders, prepend=1.0) > 0):
@@ -73,7 +71,7 @@ class RdpCurve:
         return RdpCurve(orders, self.values[mine] + other.values[theirs])
 
     def __mul__(self, count: int) -> RdpCurve:
-        return RdpCurve(self.orders, self.values * count)
+        return RdpCurve(self.orders, self.values * float(positive_integer("count", count)))
 
     def maximum(self, other: RdpCurve) -> RdpCurve:
         """The curve that holds whichever of the two mechanisms a record went through."""
@@ -133,11 +131,11 @@ def gaussian(noise_multiplier: float) -> RdpCurve:
 
 @lru_cache(maxsize=512)
 def sampled_gaussian(sampling_probability: float, noise_multiplier: float, steps: int) -> RdpCurve:
-    """`steps` Gaussians on Poisson lots, by dp-accounting (Mironov, Talwar & Zhang 2019).
+    """`steps` Gaussians on Poisson lots (Mironov, Talwar & Zhang 2019).
 
-    dp-accounting gives the remove direction, the larger of the two. Orders are tried upwards
-    in blocks and the rest left out once they cannot be the best for any delta above e^-60: the
-    divergence alone is then above what a smaller order already gives.
+    In the remove direction, the larger of the two. Orders are
+    tried upwards in blocks and the rest left out once they cannot be the best for any delta above
+    e^-60: the divergence alone is then above what a smaller order already gives.
     """
     if sampling_probability == 1:
         return gaussian(noise_multiplier) * steps
@@ -180,27 +178,72 @@ def _in_blocks(
 
 
 def _one_step(q: float, sigma: float, orders: Sequence[float]) -> Floats:
-    event = dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma))
-    with _quiet_absl():
-        curve = _values(RdpAccountant(orders).compose(event))
-    # Rounding in dp-accounting's log-sums, kept on the private side: the term of one sampled
-    # record, order * q, is off by some ulps of ln(order!), the rest by 1e-8 of the value at most
-    # (tests compare with long arithmetic). Without this a tiny q could come out negative, which
-    # dp-accounting turns into epsilon = 0.
     a = np.asarray(orders, dtype=float)
-    ulps = 4e-15 + 1e-15 * gammaln(a + 1)
-    # Fractional orders are a series that dp-accounting cuts off at e^-30 = 9e-14 of its sum.
-    cut = np.where(a == np.round(a), 0.0, 3e-13)
-    return np.maximum(curve, 0) * (1 + 1e-8) + (ulps * q * a + cut) / (a - 1)
+    if q == 1:
+        return a / (2 * sigma**2)
+    values = np.empty(len(a))
+    whole = a == np.round(a)
+    if whole.any():
+        values[whole] = _integer_orders(q, sigma, a[whole])
+    if not whole.all():
+        values[~whole] = _fractional_orders(q, sigma, a[~whole])
+    return values
 
 
-def _values(accountant: RdpAccountant) -> Floats:
-    # dp-accounting has no public way to read a curve out.
-    return np.array(accountant._rdp, dtype=float)
+def _integer_orders(q: float, sigma: float, a: Floats) -> Floats:
+    """Mironov, Talwar & Zhang 2019, eq. 4, without the 1 that the binomial weights sum to:
+
+      (a-1) e(a) = ln(1 + sum_{i=2..a} C(a,i) q^i (1-q)^(a-i) (exp((i^2-i)/(2 sigma^2)) - 1)).
+
+    No term is negative, so nothing cancels however small q is, and all orders are summed at
+    once. The logarithms are good to 1e-9 (tests compare with long arithmetic); the factor and
+    the last summand, for what underflows, keep the rounding on the private side.
+    """
+    i = np.arange(2.0, a.max() + 1)
+    exponent = (i * i - i) / (2 * sigma**2)
+    per_term = i * math.log(q) - gammaln(i + 1) + exponent + np.log(-np.expm1(-exponent))
+    left = np.maximum(a[:, None] - i, 0)
+    terms = per_term + left * math.log1p(-q) - gammaln(left + 1)
+    log_excess = logsumexp(np.where(i <= a[:, None], terms, -math.inf), axis=1) + gammaln(a + 1)
+    return np.logaddexp(0, log_excess) * (1 + 1e-8) / (a - 1) + 1e-300
+
+
+def _fractional_orders(q: float, sigma: float, a: Floats) -> Floats:
+    """Mironov, Talwar & Zhang 2019, section 3.3: two series of the binomial theorem, one each
+    side of z where the mixture's parts weigh the same. As dp-accounting sums them: absolute
+    values, up to where terms fall and are below e^-30 of the sum, and infinite (left to
+    `_fill_gaps`) where that takes more than 1000; but all orders and terms at once.
+    """
+    values = np.full(len(a), math.inf)
+    for terms in (64, 1000):
+        open_ = np.flatnonzero(np.isinf(values))
+        if len(open_):
+            values[open_] = _series(q, sigma, a[open_], terms)
+    # Rounding, kept on the private side: the term of one sampled record, order * q, is off by
+    # some ulps of ln(order!) and of ln q, the rest by 1e-8 of the value at most (tests compare
+    # with long arithmetic). Without this a tiny q could come out negative: epsilon = 0.
+    ulps = 4e-15 + 1e-15 * (gammaln(a + 1) + abs(math.log(q)))
+    cut = 3e-13  # the series is cut off at e^-30 = 9e-14 of its sum
+    return np.maximum(values, 0) * (1 + 1e-8) + (ulps * q * a + cut) / (a - 1)
+
+
+def _series(q: float, sigma: float, a: Floats, terms: int) -> Floats:
+    i = np.arange(float(terms))
+    j = a[:, None] - i
+    z = sigma**2 * (math.log1p(-q) - math.log(q)) + 0.5
+    log_choose = gammaln(a + 1)[:, None] - gammaln(i + 1) - gammaln(j + 1)
+    log_q, log_rest = math.log(q), math.log1p(-q)
+    below = i * log_q + j * log_rest + (i * i - i) / (2 * sigma**2) + log_ndtr((z - i) / sigma)
+    above = j * log_q + i * log_rest + (j * j - j) / (2 * sigma**2) + log_ndtr((j - z) / sigma)
+    both = log_choose + np.stack([below, above])
+    log_sum = logsumexp(both, axis=(0, 2))
+    falling = np.all(np.diff(both, axis=2) < 0, axis=0)
+    small = np.max(both, axis=0)[:, 1:] < log_sum[:, None] - 30
+    return np.where(np.any(falling & small, axis=1), log_sum / (a - 1), math.inf)
 
 
 def _fill_gaps(orders: Floats, values: Floats) -> Floats:
-    """Fractional orders that dp-accounting gave up on, from the integer orders around them.
+    """Fractional orders whose series did not converge, from the integer orders around them.
 
     (a-1) * value(a) is convex in a and 0 at a = 1 (Wang, Balle & Kasiviswanathan 2019,
     Cor. 10), so a straight line between known orders lies above it.
@@ -214,15 +257,3 @@ def _fill_gaps(orders: Floats, values: Floats) -> Floats:
     filled = values.copy()
     filled[inside] = np.interp(orders[inside], xs, ys) / (orders[inside] - 1)
     return filled
-
-
-@contextmanager
-def _quiet_absl() -> Iterator[None]:
-    """dp-accounting warns of each order that does not converge; `_fill_gaps` handles them."""
-    logger = logging.getLogger("absl")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
-    finally:
-        logger.disabled = before

@@ -8,8 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
-from honestdp.errors import fail, positive, positive_integer, unit
+from honestdp.errors import between, fail, instance, positive_integer, unit
 from honestdp.privacy.runs import RunCount
+
+LEAST_NOISE, MOST_NOISE = 1e-6, 1e9  # beyond, no bound says anything and squares overflow
+
+
+def checked_noise(value: object) -> float:
+    """A noise multiplier the accounting can price.
+
+    Always a float: dp-accounting 0.6 silently drops counts for integer multipliers.
+    """
+    return between(LEAST_NOISE, MOST_NOISE, "noise_multiplier", value)
 
 
 class Event:
@@ -23,10 +33,7 @@ class Gaussian(Event):
     noise_multiplier: float
 
     def __post_init__(self) -> None:
-        # Always a float: dp-accounting 0.6 silently drops counts for integer multipliers.
-        object.__setattr__(
-            self, "noise_multiplier", positive("noise_multiplier", self.noise_multiplier)
-        )
+        object.__setattr__(self, "noise_multiplier", checked_noise(self.noise_multiplier))
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,9 @@ class PoissonGaussian(Event):
     noise_multiplier: float
 
     def __post_init__(self) -> None:
-        for name, check in (("sampling_probability", unit), ("noise_multiplier", positive)):
-            object.__setattr__(self, name, check(name, getattr(self, name)))
+        q = unit("sampling_probability", self.sampling_probability)
+        object.__setattr__(self, "sampling_probability", q)
+        object.__setattr__(self, "noise_multiplier", checked_noise(self.noise_multiplier))
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,7 @@ class Repeated(Event):
     count: int
 
     def __post_init__(self) -> None:
+        _check_event("event", self.event)
         object.__setattr__(self, "count", positive_integer("count", self.count))
 
 
@@ -59,6 +68,8 @@ class Composition(Event):
     events: tuple[Event, ...]
 
     def __init__(self, *events: Event) -> None:
+        for event in events:
+            _check_event("events", event)
         object.__setattr__(self, "events", tuple(events))
 
 
@@ -74,6 +85,8 @@ class Disjoint(Event):
     def __init__(self, *parts: Event) -> None:
         if not parts:
             raise fail("parts", parts, "give at least one event")
+        for part in parts:
+            _check_event("parts", part)
         object.__setattr__(self, "parts", tuple(parts))
 
 
@@ -83,6 +96,10 @@ class Selection(Event):
 
     event: Event
     runs: RunCount
+
+    def __post_init__(self) -> None:
+        _check_event("event", self.event)
+        instance(RunCount, "runs", self.runs, "geometric(0.025)")
 
 
 def training(sampling_probability: float, noise_multiplier: float, steps: int) -> Event:
@@ -101,3 +118,7 @@ def shared_lots(
     """
     multiplier = noise_multiplier / sqrt(positive_integer("candidates", candidates))
     return training(sampling_probability, multiplier, steps)
+
+
+def _check_event(name: str, value: object) -> None:
+    instance(Event, name, value, "training(0.01, 4.0, 1000)")

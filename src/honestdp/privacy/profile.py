@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 _POINTS = 128  # of the grid on which a profile is handed to the selection bounds
 _GROUP = 4096  # steps composed at once at most; beyond, groups of them are
 
+_GRIDS = (12, 4, 1, 1 / 4, 1 / 16, 1 / 64)  # steps to the spread of one loss, finest first
+
 
 class Profile(ABC):
     """delta(epsilon), non-increasing; `epsilon` inverts it on the private side."""
@@ -56,10 +58,13 @@ class Profile(ABC):
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
         """Points (epsilon, delta) of the profile from 0 to where it stops falling usefully."""
-        floor = max(1e-14, 4 * self.delta(1e9))
+        floor = max(1e-14, 4 * float(self.deltas(np.array([1e9]))[0]))
         end = 1e-9 if self.delta(1e-9) <= floor else self.epsilon(floor)
         grid = np.linspace(0, min(end, 600.0), _POINTS)  # e^600 is still a number
-        return grid, self.deltas(grid)
+        deltas = self.deltas(grid)
+        for points in (grid, deltas):  # kept and shared
+            points.setflags(write=False)
+        return grid, deltas
 
 
 class CurveProfile(Profile):
@@ -116,9 +121,11 @@ class LossDistributionProfile(Profile):
         if not distribution._symmetric:
             self._directions.append(_Losses(distribution._pmf_add))
         masses = [losses.total for losses in self._directions]
-        self.mass = max(masses, key=lambda mass: abs(mass - 1))
+        self.mass = max(masses)
+        if not math.isfinite(sum(masses)):  # a NaN must never pass for 1
+            raise FloatingPointError("the composed losses are not numbers")
         self.slack = 4 * float(np.finfo(float).eps) * steps + max(0.0, 1 - min(masses))
-        self._is_tight = is_tight
+        self.is_tight = is_tight
 
     def delta(self, epsilon: float) -> float:
         return float(self.deltas(np.array([epsilon]))[0])
@@ -129,21 +136,25 @@ class LossDistributionProfile(Profile):
 
     def answers(self, delta: float) -> bool:
         """Whether the grid is fine, and delta far enough above the arithmetic's own error."""
-        return self._is_tight and delta >= 4 * self.slack + 4e-15
+        return self.is_tight and delta >= 4 * self.slack + 4e-15
 
 
 class FallbackProfile(Profile):
-    """A privacy loss distribution where it can answer, the Renyi curve where it cannot."""
+    """A privacy loss distribution where it can answer; else the smaller of it and the curve."""
 
     def __init__(self, losses: LossDistributionProfile, curve: Callable[[], RdpCurve]) -> None:
         self._losses = losses
         self._curve = curve
 
     def delta(self, epsilon: float) -> float:
-        return self._losses.delta(epsilon)
+        found = self._losses.delta(epsilon)
+        return found if self._losses.answers(found) else min(found, self._curve().delta(epsilon))
 
     def deltas(self, epsilons: Floats) -> Floats:
-        return self._losses.deltas(epsilons)
+        found = self._losses.deltas(epsilons)
+        if self._losses.is_tight:  # down to the arithmetic's error, which is all a table needs
+            return found
+        return np.minimum(found, CurveProfile(self._curve()).deltas(epsilons))
 
     def epsilon(self, delta: float) -> float:
         if self._losses.answers(delta):
@@ -185,22 +196,28 @@ def loss_distribution(
 
     dp-accounting's connect-the-dots discretisation (Doroshenko et al. 2022) is pessimistic on
     any grid; the grid decides only how tight it is. Its default step of 1e-4 is far too coarse
-    once q/sigma is near 1e-4, so the step follows the spread of one loss. Very fine grids lose
-    mass to rounding (differences of deltas are divided by the step): then a coarser one is taken.
+    once q/sigma is near 1e-4, so the step follows the spread of one loss. Very fine grids gain
+    mass by rounding (differences of deltas are divided by the step, and probabilities that come
+    out negative are taken for 0): then a coarser one is taken. Mass so gained is safe. Before
+    negative ones are raised to 0, one step's delta is right to some 1e-16 at every grid point,
+    which `slack` puts back for each step; raising them only adds to it.
     """
     variance = sum(count * _spread(q, sigma) ** 2 for q, sigma, count in sampled)
     width = variance + 20 * math.sqrt(variance)
     spread = min(_spread(q, sigma) for q, sigma, _ in sampled)
     coarsest = max(width / 150_000, max(_largest_loss(q, s) for q, s, _ in sampled) / 30_000)
-    for part in (12, 4, 1):
-        step = max(min(spread / part, 2e-3), coarsest, 2e-9)
+    steps = [max(min(spread / part, 2e-3), coarsest, 2e-9) for part in _GRIDS]
+    for step in dict.fromkeys(steps):
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # judged by the mass below
                 profile = _composed(sampled, step, is_tight=step <= spread / 4)
         except (ValueError, OverflowError, MemoryError, FloatingPointError):
             continue
-        if abs(profile.mass - 1) < 1e-3:
+        # A tenth more mass costs some 0.4 % of epsilon, far less than the next coarser grid.
+        if profile.slack < 1e-3 and (profile.mass - 1) * spread < min(0.5 * spread, 0.4 * step):
             return profile
+    if min(q for q, _, _ in sampled) < 1e-9:  # a larger rate costs more, and has a grid
+        return loss_distribution(tuple((max(q, 1e-9), s, count) for q, s, count in sampled))
     return None  # the caller falls back to Renyi curves
 
 

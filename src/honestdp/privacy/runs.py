@@ -16,13 +16,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
-from honestdp.errors import above, fail, open_unit, positive, positive_integer, unit
+from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
 
 Floats = NDArray[np.float64]
 
 
 class RunCount(ABC):
-    """The law of the number K of runs."""
+    """The law of the number K of runs.
+
+    A law of one's own derives from this class, holds nothing that changes, and compares by
+    identity or by everything it holds: prices are kept by law.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """No law derives from another: theorems for Poisson's K do not hold for its children's,
+        and an inherited == would not see what a child adds."""
+        if any(issubclass(base, RunCount) and base is not RunCount for base in cls.__bases__):
+            raise fail("law", cls.__name__, "derive from RunCount itself, not from another law")
 
     @property
     @abstractmethod
@@ -228,6 +238,7 @@ class Capped(RunCount):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cap", positive_integer("cap", self.cap))
+        instance(RunCount, "law", self.law, "geometric(0.025)")
         if isinstance(self.law, Capped):
             raise fail("law", self.law, "is capped already; keep the smaller cap")
         if not self._is_geometric and self.cap > _LARGEST_TABLE:
@@ -235,7 +246,7 @@ class Capped(RunCount):
 
     @property
     def _is_geometric(self) -> bool:
-        return isinstance(self.law, TruncatedNegativeBinomial) and self.law.shape == 1
+        return type(self.law) is TruncatedNegativeBinomial and self.law.shape == 1
 
     @property
     def mean(self) -> float:

@@ -52,6 +52,9 @@ def liu_talwar_rounds(gamma: float, slack: float = LT_SLACK) -> int:
     """The hard stop of random stopping: ceil(Upsilon), Upsilon = ln(1/delta_2) / gamma."""
     unit("gamma", gamma)
     open_unit("slack", slack)
+    if not math.log(1 / slack) / gamma < math.inf:
+        small = ("slack", slack) if slack < 1e-300 else ("gamma", gamma)
+        raise fail(*small, "is too small for a number of rounds; raise it")
     return math.ceil(math.log(1 / slack) / gamma)
 
 
@@ -112,30 +115,26 @@ def papernot_steinke(curve: RdpCurve, runs: RunCount, profile: Profile | None = 
     events only and with d from the curve; the tests hold the two equal there.
     """
     orders, values = curve.orders, curve.values
-    match runs:
-        case TruncatedNegativeBinomial(shape, gamma):
-            constant = (1 + shape) * float(
-                np.min((1 - 1 / orders) * values + math.log(1 / gamma) / orders)
-            )
-            found = values + constant + math.log(runs.mean) / (orders - 1)
-        case Poisson(rate) if rate >= 1:
-            run = CurveProfile(curve) if profile is None else profile
-            deltas = run.deltas(np.log1p(1 / (orders[::-1] - 1)))[::-1]
-            found = values + rate * deltas + math.log(rate) / (orders - 1)
-        case _:
-            raise fail("runs", runs, "not covered (Poisson needs mean >= 1); use profile_bound")
+    if not papernot_steinke_covers(runs):
+        raise fail("runs", runs, "not covered (Poisson needs mean >= 1); use profile_bound")
+    found = values + math.log(runs.mean) / (orders - 1)
+    if isinstance(runs, TruncatedNegativeBinomial):
+        log_stop = math.log(1 / runs.gamma)
+        constant = float(np.min((1 - 1 / orders) * values + log_stop / orders))
+        found = found + (1 + runs.shape) * constant
+    else:
+        run = CurveProfile(curve) if profile is None else profile
+        deltas = run.deltas(np.log1p(1 / (orders[::-1] - 1)))[::-1]
+        found = found + runs.mean * deltas
     # A divergence grows with its order, so a larger order's bound holds for a smaller one.
     return RdpCurve(orders, np.minimum.accumulate(found[::-1])[::-1])
 
 
 def papernot_steinke_covers(runs: RunCount) -> bool:
-    """Whether `papernot_steinke` has a theorem for this law of K."""
-    match runs:
-        case TruncatedNegativeBinomial():
-            return True
-        case Poisson(rate):
-            return rate >= 1
-    return False
+    """Whether `papernot_steinke` has a theorem for this law of K: these very two, no others."""
+    if type(runs) is Poisson:
+        return runs.rate >= 1
+    return type(runs) is TruncatedNegativeBinomial
 
 
 class BestOf(Profile):
@@ -176,15 +175,15 @@ def profile_bound(profile: Profile, runs: RunCount) -> BestOf:
 
 def _runs_shift(profile: Profile, runs: RunCount) -> float:
     if type(runs) in (TruncatedNegativeBinomial, Poisson, Binomial):
-        # Not for subclasses, whose f' need not be a power of a linear function or exponential.
+        # Of these f' is a power of a linear function, or exponential; of no other law is it known.
         return selection_shift(profile, runs.log_derivative_tail, at_corners=True)
-    match runs:
-        case Capped(TruncatedNegativeBinomial(1, gamma) as law, cap):
-            # Capped over uncapped f' is 1 - r^N + u (1-g) N r^(N-1) s/g with r = (1-g)(1-u) and
-            # s = g + (1-g)u <= 1, so it lies in [1 - c, 1 + c/g], c = (1-g)^N: a far cap is free.
-            c = (1 - gamma) ** cap
-            if c < 1e-9 * gamma:
-                return _runs_shift(profile, law) + math.log1p(c / gamma) - math.log1p(-c)
+    if type(runs) is Capped and type(runs.law) is TruncatedNegativeBinomial and runs.law.shape == 1:
+        # Capped over uncapped f' is 1 - r^N + u (1-g) N r^(N-1) s/g with r = (1-g)(1-u) and
+        # s = g + (1-g)u <= 1, so it lies in [1 - c, 1 + c/g], c = (1-g)^N: a far cap is free.
+        gamma = runs.law.gamma
+        c = (1 - gamma) ** runs.cap
+        if c < 1e-9 * gamma:
+            return _runs_shift(profile, runs.law) + math.log1p(c / gamma) - math.log1p(-c)
     return selection_shift(profile, runs.log_derivative_tail)
 
 
