@@ -31,8 +31,6 @@ from workloads import HIDDEN, SEED, Workload
 from honestdp.engine import ClippedSum, Randomness
 from honestdp.engine.cohorts import CACHE
 from honestdp.engine.noise import NoiseMaker
-from honestdp.engine.work import BLOCK
-from honestdp.randomness.chacha import TILE
 
 LARGEST = 20  # candidates in a group; fewer where their parameters leave the cache
 
@@ -88,13 +86,10 @@ def group_step(
 
 
 def noise_draws(group: int, parameters: int) -> list[Step]:
-    """Block by block of columns, as in training: what is made stays in the cache."""
     numbers = np.arange(group, dtype=np.uint32)
     maker = NoiseMaker(numbers, torch.full((group,), 4.0), 250.0, Randomness.simulation(SEED))
     total = ClippedSum(torch.zeros(group, parameters), torch.ones(group))
-    width = max(TILE, BLOCK // group // TILE * TILE)
-    blocks = [slice(a, min(a + width, parameters)) for a in range(0, parameters, width)]
-    return [lambda block=b: maker.noisy_mean(total, 1, slice(0, group), block) for b in blocks]
+    return [lambda: maker.noisy_mean(total, 1, slice(0, group))]
 
 
 def dense_products(workload: Workload, lots: Any, width: int) -> list[Step]:

@@ -8,8 +8,10 @@ import torch
 from scipy import stats
 
 from honestdp.engine.clipping import ClippedSum
+from honestdp.engine.formulas import sgd
+from honestdp.engine.kernels.update import CODES, noisy_update
 from honestdp.engine.noise import NoiseMaker
-from honestdp.engine.normal import normals
+from honestdp.engine.normal import add_normals, normals
 from honestdp.randomness import Purpose, Randomness
 
 ALPHA = 1e-6
@@ -25,7 +27,7 @@ def draw(candidates: int, width: int, step: int = 1, *, multiplier=1.0, sensitiv
     bound = torch.as_tensor(sensitivity, dtype=torch.float32).expand(candidates)
     total = ClippedSum(torch.zeros(candidates, width), bound)
     made = maker(candidates, multiplier, lot)
-    return made.noisy_mean(total, step, slice(0, candidates), slice(0, width)).double().numpy()
+    return made.noisy_mean(total, step, slice(0, candidates)).double().numpy()
 
 
 def test_a_million_draws_are_standard_normal():
@@ -75,31 +77,34 @@ def test_noise_is_independent_between_candidates_steps_and_coordinates():
 
 
 def test_blocks_are_parts_of_one_stream():
-    total = ClippedSum(torch.arange(3000.0).repeat(2, 1), torch.ones(2))
+    """An update makes the noise block by block, and gets what the whole is made of."""
+    total = ClippedSum(torch.arange(5000.0).repeat(2, 1), torch.ones(2))
     made, rows = maker(2, lot=10.0), slice(0, 2)
-    whole = made.noisy_mean(total, 5, rows, slice(0, 3000))
-    parts = [made.noisy_mean(total, 5, rows, slice(a, b)) for a, b in ((0, 512), (512, 3000))]
-    assert torch.equal(whole, torch.cat(parts, 1))
-    one = made.noisy_mean(total, 5, slice(1, 2), slice(256, 300))
-    assert torch.equal(one, whole[1:2, 256:300])
-    with pytest.raises(ValueError, match="multiple of 256"):
-        made.noisy_mean(total, 5, rows, slice(100, 200))
+    whole = made.noisy_mean(total, 5, rows)
+    assert torch.equal(made.noisy_mean(total, 5, slice(1, 2)), whole[1:2])
+    part = np.empty(300, np.float32)
+    key, purpose, numbers, step, sums, scales, divisor = made.stated(total, 5, rows)
+    add_normals(key, purpose, numbers[1], step, sums[1], scales[1], divisor, 2048, part)
+    assert (part == whole[1, 2048:2348].numpy()).all()
+    params, slot = np.zeros((2, 5000), np.float32), np.zeros((2, 5000), np.float32)
+    rate = -np.ones((2, 1), np.float32)  # DPSGD from zero: the parameters are the noisy mean
+    noisy_update(*made.stated(total, 5, rows), CODES[sgd], params, slot, slot, rate)
+    assert (params == whole.numpy()).all()
 
 
 def test_torch_makes_the_same_noise():
     made = maker(3, 2.0, 5.0)
     total = ClippedSum(torch.randn(3, 1000), torch.tensor([1.0, 2.0, 3.0]))
-    compiled = made.noisy_mean(total, 9, slice(1, 3), slice(256, 1000))
-    scale = made.multipliers[1:] * total.sensitivity[1:]
-    in_torch = made._in_torch(total.values[1:, 256:], scale, 9, slice(1, 3), 256)
+    compiled = made.noisy_mean(total, 9, slice(1, 3))
+    in_torch = made._in_torch(total, 9, slice(1, 3))
     assert torch.allclose(compiled, in_torch, atol=2e-5)
 
 
 def test_far_draws_agree_too():
     """The radius is largest where a word is near zero: all bits of it must count."""
     key = torch.from_numpy(Randomness.simulation(3).key.view(np.int32))
-    z = normals(key, Purpose.NOISE, torch.arange(40, dtype=torch.int32), 1, 0, 25_600)
+    z = normals(key, Purpose.NOISE, torch.arange(40, dtype=torch.int32), 1, 25_600)
     total = ClippedSum(torch.zeros(40, 25_600), torch.ones(40))
-    x = maker(40, seed=3).noisy_mean(total, 1, slice(0, 40), slice(0, 25_600))
+    x = maker(40, seed=3).noisy_mean(total, 1, slice(0, 40))
     assert z.abs().max() > 4.5
     assert torch.allclose(z, x, atol=2e-5)

@@ -13,7 +13,7 @@ from honestdp.engine.models import Model, size
 
 # Bytes of parameters a cohort may have, so that a step's tensors stay in the cache. Larger cohorts
 # were slower on wide models, smaller ones on narrow ones (benchmarks/README.md).
-CACHE = 4 << 20
+CACHE = 8 << 20
 LARGEST = 64
 
 

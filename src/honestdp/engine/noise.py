@@ -1,4 +1,5 @@
-"""The only maker of a noisy gradient.
+"""The only maker of a noisy gradient: here, or compiled into an update (`kernels.update`) with
+what `stated` says.
 
 `g = (sum + N(0, (noise_multiplier * sensitivity)^2 I)) / L`: the Gaussian mechanism on a clipped
 sum, divided by the *expected* lot size, which is public; an empty lot gives noise alone. What
@@ -14,9 +15,8 @@ import torch
 from torch import Tensor
 
 from honestdp.engine.clipping import ClippedSum
-from honestdp.engine.normal import add_normals, normals
+from honestdp.engine.normal import noisy_means, normals
 from honestdp.randomness import Purpose, Randomness
-from honestdp.randomness.chacha import TILE
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -30,29 +30,26 @@ class NoiseMaker:
         self.candidates, self.multipliers = candidates, multipliers
         self.expected_lot, self.key = expected_lot, randomness.key
 
-    def noisy_mean(self, total: ClippedSum, step: int, rows: slice, columns: slice) -> Tensor:
-        """The noisy means of candidates `rows`, in columns that start at a multiple of 256."""
-        scale = self.multipliers[rows] * total.sensitivity[rows]
-        if columns.start % TILE:
-            raise ValueError(f"columns start at {columns.start}, not at a multiple of {TILE}")
+    def stated(self, total: ClippedSum, step: int, rows: slice) -> tuple[Any, ...]:
+        """What a compiled maker is given for candidates `rows`: streams, sums, scales, divisor."""
+        streams = (self.key, np.uint32(Purpose.NOISE), self.candidates[rows], np.uint32(step))
+        scales = self._scales(total, rows).numpy()
+        return *streams, total.values[rows].numpy(), scales, self.expected_lot
+
+    def noisy_mean(self, total: ClippedSum, step: int, rows: slice) -> Tensor:
+        """The noisy means of candidates `rows`."""
         if total.values.device.type != "cpu":
-            return self._in_torch(total.values[rows, columns], scale, step, rows, columns.start)
-        out = torch.empty(len(scale), columns.stop - columns.start)
-        add_normals(
-            self.key,
-            np.uint32(Purpose.NOISE),
-            self.candidates[rows],
-            np.uint32(step),
-            columns.start,
-            total.values[rows].numpy(),
-            scale.numpy(),
-            self.expected_lot,
-            out.numpy(),
-        )
+            return self._in_torch(total, step, rows)
+        out = torch.empty_like(total.values[rows])
+        noisy_means(*self.stated(total, step, rows), out.numpy())
         return out
 
-    def _in_torch(self, part: Tensor, scale: Tensor, step: int, rows: slice, first: int) -> Tensor:
+    def _in_torch(self, total: ClippedSum, step: int, rows: slice) -> Tensor:
+        part = total.values[rows]
         key = torch.from_numpy(self.key.view(np.int32)).to(part.device)
         numbers = torch.from_numpy(self.candidates[rows].view(np.int32)).to(part.device)
-        z = normals(key, Purpose.NOISE, numbers, step, first, part.shape[1])
-        return (part + scale.unsqueeze(1) * z) / self.expected_lot
+        z = normals(key, Purpose.NOISE, numbers, step, part.shape[1])
+        return (part + self._scales(total, rows).unsqueeze(1) * z) / self.expected_lot
+
+    def _scales(self, total: ClippedSum, rows: slice) -> Tensor:
+        return self.multipliers[rows] * total.sensitivity[rows]

@@ -71,43 +71,44 @@ def _normals(words: Any, out: Any) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def add_normals(
-    key: Any,
-    purpose: Any,
-    candidates: Any,
-    step: Any,
-    first: Any,
-    total: Any,
-    scale: Any,
-    divisor: Any,
-    out: Any,
-) -> None:
-    """out[k, j] = (total[k, first + j] + scale[k] * z[k, first + j]) / divisor, z the stream's
-    normals; `first` is a multiple of the tile's 256 words."""
+    key: Any, purpose: Any, candidate: Any, step: Any,
+    total: Any, scale: Any, divisor: Any, first: Any, out: Any,
+) -> None:  # fmt: skip
+    """out[j] = (total[first + j] + scale * z[first + j]) / divisor, z the stream's normals;
+    `first` is a multiple of the tile's 256 words."""
     tile = np.empty((16, BLOCKS), np.uint32)
     words = tile.reshape(TILE)
     z = np.empty(TILE, np.float32)
     inverse = float32(1) / float32(divisor)
+    for start in range(0, out.size, TILE):
+        fill_tile(key, purpose, candidate, step, uint32((first + start) // 16), tile)
+        _normals(words, z)
+        end = min(TILE, out.size - start)
+        o = out[start : start + end]
+        t = total[first + start : first + start + end]
+        for i in range(end):
+            o[i] = (t[i] + scale * z[i]) * inverse
+
+
+@njit(nogil=True, cache=True)
+def noisy_means(
+    key: Any, purpose: Any, candidates: Any, step: Any,
+    total: Any, scales: Any, divisor: Any, out: Any,
+) -> None:  # fmt: skip
+    """out[k] = (total[k] + scales[k] * normals of candidate k's stream) / divisor."""
     for k in range(out.shape[0]):
-        spread = scale[k]
-        for start in range(0, out.shape[1], TILE):
-            fill_tile(key, purpose, candidates[k], step, uint32((first + start) // 16), tile)
-            _normals(words, z)
-            end = min(TILE, out.shape[1] - start)
-            o = out[k, start : start + end]
-            t = total[k, first + start : first + start + end]
-            for i in range(end):
-                o[i] = (t[i] + spread * z[i]) * inverse
+        add_normals(key, purpose, candidates[k], step, total[k], scales[k], divisor, 0, out[k])
 
 
 def normals(
-    key: torch.Tensor, purpose: int, candidates: torch.Tensor, step: int, first: int, count: int
+    key: torch.Tensor, purpose: int, candidates: torch.Tensor, step: int, count: int
 ) -> torch.Tensor:
-    """Normals first .. first+count-1 of each candidate's stream, [candidate, count], on any device.
+    """The first `count` normals of each candidate's stream, [candidate, count], on any device.
 
     `key` is eight words and `candidates` one each, as int32 tensors on the device.
     """
     tiles = -(-count // TILE)
-    words = _tiles(key, purpose, candidates, step, first // 16, tiles)
+    words = _tiles(key, purpose, candidates, step, tiles)
     a, b = words[:, :, :_HALF], words[:, :, _HALF:]
     u = a.to(torch.float64) * 256 + (b & 255) + 0.5
     radius = torch.sqrt(-2 * torch.log(u * 2.0**-40))
@@ -119,7 +120,7 @@ def normals(
 
 
 def _tiles(
-    key: torch.Tensor, purpose: int, candidates: torch.Tensor, step: int, first: int, tiles: int
+    key: torch.Tensor, purpose: int, candidates: torch.Tensor, step: int, tiles: int
 ) -> torch.Tensor:
     """ChaCha in torch: [candidate, tile, word-major 256], unsigned words held in int64."""
     device = key.device
@@ -129,7 +130,7 @@ def _tiles(
         signed = value - 2**32 if value >= 2**31 else value
         return torch.full(shape, signed, dtype=torch.int32, device=device)
 
-    counter = torch.arange(first, first + tiles * BLOCKS, device=device).to(torch.int32)
+    counter = torch.arange(tiles * BLOCKS, device=device).to(torch.int32)
     start = [word(c) for c in (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)]
     start += [key[i].expand(shape) for i in range(8)]
     start += [counter.view(1, tiles, BLOCKS).expand(shape), word(purpose)]

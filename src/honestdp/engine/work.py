@@ -14,16 +14,13 @@ from torch import Tensor
 from honestdp.candidates import Candidate
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
-from honestdp.engine.kernels.update import CODES, update
+from honestdp.engine.kernels.update import CODES, noisy_update
 from honestdp.engine.lots import LotSampler
 from honestdp.engine.models import Model
 from honestdp.engine.noise import NoiseMaker
 from honestdp.engine.rules import RULES, Knobs, Rule
 from honestdp.engine.space import Space
 from honestdp.randomness import Randomness
-from honestdp.randomness.chacha import TILE
-
-BLOCK = 1 << 16  # parameters, of all candidates together, that a rule updates at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,28 +47,22 @@ class _Group:
 
     def update(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
         if self.params.device.type == "cpu":
-            self._formula_compiled(total, noise, step)
+            self._compiled(total, noise, step)
             if self.rule.finish and step % self.rule.lots == 0:
                 self._keep(*self.rule.finish(self.params, self.state, self.knobs))
         else:
-            g = noise.noisy_mean(total, step, self.rows, slice(0, self.params.shape[1]))
+            g = noise.noisy_mean(total, step, self.rows)
             self._keep(*self.rule.update(g, self.params, self.state, self.knobs, step))
         taken = self._averaged(step)
         if self.mean is not None and taken:
             self.mean.lerp_(self.params, 1 / taken)
 
-    def _formula_compiled(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
-        """Noise and formula, block by block of columns: a block stays in the cache."""
-        code = CODES[self.rule.formula(step)]
+    def _compiled(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
         params = self.params.numpy()
         slots = [self.state[name].numpy() for name in self.rule.slots] + [params, params]
         table = self.rule.table(self.knobs, self.state, step).numpy()
-        count, width = params.shape
-        block = max(TILE, BLOCK // count // TILE * TILE)
-        for first in range(0, width, block):
-            columns = slice(first, min(first + block, width))
-            g = noise.noisy_mean(total, step, self.rows, columns).numpy()
-            update(code, g, first, params, slots[0], slots[1], table)
+        code = CODES[self.rule.formula(step)]
+        noisy_update(*noise.stated(total, step, self.rows), code, params, *slots[:2], table)
 
     def _keep(self, params: Tensor, state: dict[str, Tensor]) -> None:
         self.params.copy_(params)
