@@ -105,6 +105,8 @@ TRAININGS = {
     r"inputs of shape \(3,\) a row for a model of 4 features": go(model=Linear(4, 2)),
     r"inputs of shape \(3,\) a row for a model of 5 features": go(model=TwoLayer(5, 2)),
     "targets of type torch.float32 for 2 classes": go(rows=examples(X, torch.zeros(10))),
+    "inputs of type torch.int64: whole numbers are tokens": go(rows=examples(X.long(), Y)),
+    "inputs of type torch.uint8": go(model=TwoLayer(3, 2), rows=examples(X.byte(), Y)),
     "2 models for 1 candidates": go(model=[Linear(3, 2)] * 2),
     "numbers: 1 candidates need 1 different numbers": go(numbers=[1, 2]),
     "numbers: 2 candidates need 2 different": go(
@@ -126,6 +128,7 @@ def test_trainings(words):
 
 OTHERS = {
     "steps=0": lambda: Schedule(0, 5),
+    "steps=4294967296": lambda: Schedule(2**32, 5),
     "steps=1.5": lambda: Schedule(1.5, 5),
     "lot_size=0": lambda: Schedule(2, 0),
     "lot_size=nan": lambda: Schedule(2, NAN),

@@ -95,6 +95,8 @@ def _targets(targets: Any) -> Tensor:
     y = torch.as_tensor(targets)
     if y.ndim != 1 or len(y) == 0:
         raise InputError(f"targets have shape {tuple(y.shape)}: give one number a row")
+    if len(y) >= 2**31:
+        raise InputError(f"{len(y)} rows: the engine numbers rows with 31 bits; give fewer")
     return y.float() if y.is_floating_point() else y.long()
 
 

@@ -90,10 +90,15 @@ class _ClosedForm:
                 f"inputs of shape {examples.shape} a row for a model of {self.features} features: "
                 "make them agree"
             )
-        _check_targets(self.loss, examples)
+        if isinstance(examples.inputs, Tensor) and not examples.inputs.is_floating_point():
+            raise InputError(
+                f"inputs of type {examples.inputs.dtype}: whole numbers are tokens, for a module "
+                'with an embedding; give X.astype("float32")'
+            )
+        check_targets(self.loss, examples)
 
 
-def _check_targets(loss: Loss, examples: Examples) -> None:
+def check_targets(loss: Loss, examples: Examples) -> None:
     if loss.classes and examples.targets.is_floating_point():
         raise InputError(
             f"targets of type {examples.targets.dtype} for {loss.classes} classes: "

@@ -21,7 +21,7 @@ from honestdp.engine.clipping import Clip, ClippedSum, finite
 from honestdp.engine.examples import Examples
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
-from honestdp.engine.models import Layer, chunks, named
+from honestdp.engine.models import Layer, check_targets, chunks, named
 from honestdp.engine.space import Space
 from honestdp.errors import InputError
 
@@ -71,11 +71,7 @@ class Module:
 
     def check(self, examples: Examples) -> None:
         """Tries one example of zeros, of the right shape: no row is read."""
-        if self.loss.classes and examples.targets.is_floating_point():
-            raise InputError(
-                f"targets of type {examples.targets.dtype} for {self.loss.classes} classes: "
-                "give class numbers as integers, or a model with classes=None"
-            )
+        check_targets(self.loss, examples)
         if not isinstance(examples.inputs, Tensor):
             raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
         x = examples.inputs.new_zeros(1, 1, *examples.shape)

@@ -38,7 +38,8 @@ class Schedule:
     lot_size: float
 
     def __post_init__(self) -> None:
-        positive_integer("steps", self.steps)
+        if positive_integer("steps", self.steps) >= 2**32:
+            raise fail("steps", self.steps, "must be below 4294967296, what a stream can name")
         positive("lot_size", self.lot_size)
 
 
