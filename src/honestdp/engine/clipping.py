@@ -41,8 +41,12 @@ class Clip:
     bound: Tensor
     automatic: Tensor
 
+    def of(self, candidates: slice) -> Clip:
+        """How some of the candidates clip."""
+        return Clip(self.bound[candidates], self.automatic[candidates])
+
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], device: torch.device) -> Clip:
+    def by(cls, candidates: Sequence[Candidate], device: torch.device) -> Clip:
         return cls(
             torch.tensor([c.sensitivity for c in candidates], device=device),
             torch.tensor([c.clipping == "automatic" for c in candidates], device=device),

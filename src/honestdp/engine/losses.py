@@ -44,11 +44,17 @@ class Loss:
     def outputs(self) -> int:
         return self.classes if self.classes > 2 else 1
 
+    def known(self, targets: Tensor) -> Tensor:
+        """Which targets mean something: those among the classes, or all where there are none."""
+        if not self.classes:
+            return torch.ones_like(targets, dtype=torch.bool)
+        return (targets >= 0) & (targets < self.classes)
+
     def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """The gradient at outputs [..., output] for targets [...]."""
         if not self.classes:
             return outputs - targets.unsqueeze(-1).to(outputs.dtype)
-        known = ((targets >= 0) & (targets < self.classes)).unsqueeze(-1)
+        known = self.known(targets).unsqueeze(-1)
         if self.classes == 2:
             gradient = torch.sigmoid(outputs) - targets.unsqueeze(-1).to(outputs.dtype)
         else:

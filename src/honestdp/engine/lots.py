@@ -32,11 +32,16 @@ class Lots:
     def chunks(self, width: int, device: torch.device) -> Any:
         """The lots as (rows, mask) tensors [candidate, width], in chunks until all are read."""
         longest = max(1, int(self.counts.max()))
+        width = math.ceil(longest / math.ceil(longest / width))  # none much shorter than the others
         for first in range(0, longest, width):
             rows = torch.from_numpy(self.rows[:, first : min(first + width, longest)])
             place = torch.arange(first, first + rows.shape[1])
             mask = place < torch.from_numpy(self.counts).unsqueeze(1)
             yield torch.where(mask, rows, 0).to(device), mask.to(device)
+
+    def of(self, candidates: slice) -> Lots:
+        """The lots of some of the candidates."""
+        return Lots(self.rows[candidates], self.counts[candidates])
 
     @classmethod
     def everything(cls, n: int, candidates: int) -> Lots:

@@ -151,7 +151,7 @@ class Linear(_ClosedForm):
     ) -> ClippedSum:
         part = named(self, params)
         into = named(self, out.zero_())
-        for rows, mask in chunks(lots, len(params), self.features, space, examples):
+        for rows, mask in chunks(lots, _room(space, len(params), self.features), examples):
             x = examples.dense(rows, space)
             z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
             d = self.loss.gradient(z, examples.targets[rows])
@@ -232,8 +232,8 @@ class TwoLayer(_ClosedForm):
     ) -> ClippedSum:
         part = named(self, params)
         into = named(self, out.zero_())
-        each = self.features + 3 * self.width
-        for rows, mask in chunks(lots, len(params), each, space, examples):
+        room = _room(space, len(params), self.features + 3 * self.width)
+        for rows, mask in chunks(lots, room, examples):
             x = examples.dense(rows, space)
             h = self._hidden(part, x, space.tensor("hidden", *rows.shape, self.width))
             z = torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
@@ -254,13 +254,15 @@ class TwoLayer(_ClosedForm):
         return ClippedSum(out, clip.bound)
 
 
-def chunks(
-    lots: Lots, candidates: int, each: int, space: Space, examples: Examples
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """The lots in chunks that take `each` floats an example and no more memory than there is."""
-    room = max(1, space.memory // (4 * candidates * each))
-    for rows, mask in lots.chunks(room, examples.device):
+def chunks(lots: Lots, width: int, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
+    """The lots in chunks of at most `width` rows a candidate: row numbers, and which count."""
+    for rows, mask in lots.chunks(max(1, width), examples.device):
         yield rows, mask & (examples.present[rows] > 0)
+
+
+def _room(space: Space, candidates: int, each: int) -> int:
+    """How many examples of every candidate fit, at `each` floats an example."""
+    return space.memory // (4 * candidates * each)
 
 
 def _for_kernel(lots: Lots, params: Tensor, clip: Clip, out: Tensor) -> tuple[Any, ...]:

@@ -25,8 +25,9 @@ from honestdp.engine.models import Layer, check_targets, chunks, named
 from honestdp.engine.space import Space
 from honestdp.errors import InputError
 
-# Per-example gradients held at once: more leaves the cache (benchmarks/README.md).
-_CHUNK = 64 << 20
+# Examples whose gradients are held at once: fewer and torch's own overhead shows, more and they
+# leave the cache (benchmarks/README.md).
+_AT_ONCE = 320
 
 _REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
     (nn.modules.batchnorm._BatchNorm, "mixes the examples of a lot; use GroupNorm or LayerNorm"),
@@ -127,19 +128,19 @@ class Module:
     def clipped_sum(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
-        into, module = named(self, out.zero_()), space.kept("module", self._copy)
-        smaller = Space(min(space.memory, _CHUNK), space.device)
-        for rows, mask in chunks(lots, len(params), 2 * params.shape[1], smaller, examples):
-            y = examples.targets[rows]
-            gradients = self._gradients(module, params, examples.dense(rows, space), y)
-            norms = torch.stack(
-                [torch.linalg.vector_norm(g.flatten(2), dim=2) for g in gradients.values()]
-            ).norm(dim=0)
-            counts = mask & ((y >= 0) & (y < self.loss.classes)) if self.loss.classes else mask
-            factor = torch.where(counts, clip.factors(norms), 0.0).unsqueeze(1)
-            for name, g in gradients.items():
-                total = torch.bmm(factor, finite(g.flatten(2).contiguous())).squeeze(1)
-                into[name] += total.view_as(into[name])
+        out.zero_()
+        module = space.kept("module", self._copy)
+        each = max(1, min(_AT_ONCE, space.memory // (8 * params.shape[1])))
+        # Whole lots of several candidates where they are small, parts of one where they are not.
+        together = max(1, each // max(1, int(lots.counts.max())))
+        for first in range(0, len(params), together):
+            rows = slice(first, first + together)
+            part, into = params[rows], named(self, out[rows])
+            for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
+                y = examples.targets[chosen]
+                gradients = self._gradients(module, part, examples.dense(chosen, space), y)
+                counts = mask & self.loss.known(y)
+                _add_clipped(gradients, counts, clip.of(rows), into)
         return ClippedSum(out, clip.bound)
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
@@ -153,6 +154,19 @@ class Module:
         if self.loss.classes == 2 and z.shape[-1] == 2:
             return z[..., 1:] - z[..., :1]  # the log-odds, as in the other models
         return z
+
+
+def _add_clipped(
+    gradients: dict[str, Tensor], counts: Tensor, clip: Clip, into: dict[str, Tensor]
+) -> None:
+    """Adds the clipped gradients [candidate, example, ...] of the examples that count."""
+    norms = torch.stack(
+        [torch.linalg.vector_norm(g.flatten(2), dim=2) for g in gradients.values()]
+    ).norm(dim=0)
+    factor = torch.where(counts, clip.factors(norms), 0.0).unsqueeze(1)
+    for name, g in gradients.items():
+        total = torch.bmm(factor, finite(g.flatten(2).contiguous())).squeeze(1)
+        into[name] += total.view_as(into[name])
 
 
 def _refuse(module: nn.Module) -> None:

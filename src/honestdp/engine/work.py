@@ -104,7 +104,7 @@ class CohortWork:
         self.step = starts[0].step
         device = examples.device
         self._params = torch.stack([s.tensors.get("params", s.result) for s in starts])
-        self._clip = Clip.of(candidates, device)
+        self._clip = Clip.by(candidates, device)
         multipliers = torch.tensor([c.noise_multiplier for c in candidates], device=device)
         self._lots = LotSampler(len(examples), lot_size / len(examples), numbers, randomness)
         self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
