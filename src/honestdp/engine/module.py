@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from honestdp.engine.clipping import Clip, ClippedSum, finite
 from honestdp.engine.examples import Examples
+from honestdp.engine.kernels.gradients import add_scaled, add_squares
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
 from honestdp.engine.models import Layer, check_targets, chunks, named
@@ -160,13 +161,27 @@ def _add_clipped(
     gradients: dict[str, Tensor], counts: Tensor, clip: Clip, into: dict[str, Tensor]
 ) -> None:
     """Adds the clipped gradients [candidate, example, ...] of the examples that count."""
-    norms = torch.stack(
-        [torch.linalg.vector_norm(g.flatten(2), dim=2) for g in gradients.values()]
-    ).norm(dim=0)
-    factor = torch.where(counts, clip.factors(norms), 0.0).unsqueeze(1)
-    for name, g in gradients.items():
-        total = torch.bmm(factor, finite(g.flatten(2).contiguous())).squeeze(1)
-        into[name] += total.view_as(into[name])
+    flat = {name: g.flatten(2).contiguous() for name, g in gradients.items()}
+    norms = _compiled_norms(flat, counts) if counts.device.type == "cpu" else _norms(flat)
+    factor = torch.where(counts, clip.factors(norms), 0.0)
+    for name, g in flat.items():
+        total = into[name].flatten(1)
+        if counts.device.type == "cpu":
+            add_scaled(g.numpy(), factor.numpy(), total.numpy())
+        else:
+            total += torch.bmm(factor.unsqueeze(1), finite(g)).squeeze(1)
+
+
+def _norms(flat: dict[str, Tensor]) -> Tensor:
+    parts = [torch.linalg.vector_norm(g, dim=2) for g in flat.values()]
+    return torch.linalg.vector_norm(torch.stack(parts), dim=0)
+
+
+def _compiled_norms(flat: dict[str, Tensor], counts: Tensor) -> Tensor:
+    squares = torch.zeros(counts.shape)
+    for g in flat.values():
+        add_squares(g.numpy(), squares.numpy())
+    return squares.sqrt()
 
 
 def _refuse(module: nn.Module) -> None:
