@@ -12,7 +12,7 @@ from oracles import as_module, flat_gradient, loop, loss_of
 from scipy import sparse
 
 from honestdp.engine import Linear, TwoLayer, clipped_sum, examples, size
-from honestdp.engine.clipping import Clip
+from honestdp.engine.clipping import ROUNDING, Clip
 from honestdp.engine.lots import Lots
 from honestdp.engine.space import Space
 
@@ -111,6 +111,20 @@ def test_one_example_moves_the_sum_by_at_most_the_sensitivity(seed, which, kind,
     found = computed(kind, model, params, X * scale, y, clip)
     assert torch.isfinite(found).all()
     assert (found.double().norm(dim=1) <= (1.0 if clip is None else clip)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "model",
+    [Linear(20_000, 2), Linear(784, 10), TwoLayer(3000, 2), TwoLayer(50, 2, width=3000)],
+    ids=str,
+)
+def test_norms_are_ten_times_better_than_the_margin(model, kind):
+    """A clipped example has the norm C (1 - ROUNDING), in float64, to a tenth of the margin."""
+    for seed in range(3):
+        X, y, params = problem(model, rows=1, candidates=1, seed=seed)
+        found = computed(kind, model, params * 0.01, X * 10.0**seed, y, 1e-4)  # not saturated
+        assert found.double().norm().item() == pytest.approx(1e-4 * (1 - ROUNDING), rel=1e-6)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
