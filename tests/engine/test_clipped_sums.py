@@ -166,6 +166,25 @@ def test_a_target_that_means_nothing_contributes_nothing(model, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_tiny_loss_gradient_times_a_huge_row_is_clipped(kind):
+    """In float32 the square of the small one is 0, and their product would go unclipped."""
+    model = Linear(2, None)
+    X, y = torch.tensor([[1.2e19, 1.2e19]]), torch.tensor([2e-23])
+    found = computed(kind, model, torch.zeros(1, 3), X, y, 1e-5)
+    assert found.double().norm() <= 1e-5
+    assert found.double().norm() > 0.99e-5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", [Linear(12, None), TwoLayer(12, None, width=7)], ids=str)
+def test_whole_numbers_are_real_targets_too(model, kind):
+    X, _, params = problem(model)
+    whole = torch.arange(len(X)) - 20
+    expected = computed(kind, model, params, X, whole.float(), 0.5)
+    assert torch.equal(computed(kind, model, params, X, whole, 0.5), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_diverged_candidate_does_not_touch_the_others(kind):
     model = TwoLayer(12, 3, width=5)
     X, y, params = problem(model)

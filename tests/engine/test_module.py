@@ -71,6 +71,10 @@ def loss(output: torch.Tensor, target: torch.Tensor, classes: int | None) -> tor
     return functional.cross_entropy(output, target)
 
 
+def module(net: nn.Module, classes: int | None) -> Module:
+    return Module(net, classes, tokens=20 if isinstance(net, Words) else None)
+
+
 def row(net: nn.Module) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in net.parameters()])
 
@@ -85,7 +89,7 @@ def test_equal_to_a_loop(name, clip):
         loss(net(x[None])[0], target, classes).backward()
         g = torch.cat([p.grad.flatten() for p in net.parameters()])
         expected += g / (g.norm() + 0.01) if clip is None else g * min(1.0, clip / g.norm())
-    found = clipped_sum(Module(net, classes), torch.stack([row(net)] * 2), X, y, clip)
+    found = clipped_sum(module(net, classes), torch.stack([row(net)] * 2), X, y, clip)
     for values in found.values:
         assert torch.allclose(values, expected, rtol=1e-3, atol=1e-4 * expected.abs().max())
 
@@ -95,10 +99,10 @@ def test_equal_to_a_loop(name, clip):
 def test_equal_to_opacus(name):
     net, X, y, classes = cases()[name]
     start = row(net)
-    found = clipped_sum(Module(net, classes), start, X, y, 0.1).values[0]
-    module = GradSampleModule(net, loss_reduction="sum")
-    functional.cross_entropy(module(X), y, reduction="sum").backward()
-    each = torch.cat([p.grad_sample.flatten(1) for p in module.parameters()], 1)
+    found = clipped_sum(module(net, classes), start, X, y, 0.1).values[0]
+    theirs = GradSampleModule(net, loss_reduction="sum")
+    functional.cross_entropy(theirs(X), y, reduction="sum").backward()
+    each = torch.cat([p.grad_sample.flatten(1) for p in theirs.parameters()], 1)
     expected = (each * (0.1 / each.norm(dim=1, keepdim=True)).clamp(max=1)).sum(0)
     assert torch.allclose(found, expected, rtol=1e-3, atol=1e-5)
 
@@ -170,7 +174,7 @@ def test_any_loss():
 @pytest.mark.parametrize("name", ["conv", "words", "two outputs"])
 def test_a_target_outside_the_classes_contributes_nothing(name):
     net, X, y, classes = cases()[name]
-    model, params = Module(net, classes), row(net)
+    model, params = module(net, classes), row(net)
     expected = clipped_sum(model, params, X[2:], y[2:], 0.1).values
     y[0], y[1] = -1, classes
     assert torch.allclose(clipped_sum(model, params, X, y, 0.1).values, expected, atol=1e-5)
@@ -206,6 +210,48 @@ def test_no_example_reaches_another():
         for i in (0, 1)
     ]
     assert torch.allclose(both, each[0] + each[1], atol=1e-6)
+
+    # Nor a score: one row moves a count by at most one, whatever the others are.
+    model, other = Module(net, 2), X.clone()
+    other[0] = 1e6
+    counts = [correct(model, row(net)[None], examples(rows, y)) for rows in (X, other)]
+    assert abs(counts[0] - counts[1]) <= 1
+
+
+def test_an_unknown_token_contributes_nothing_and_raises_nothing():
+    net, X, y, classes = cases()["words"]
+    model, params = module(net, classes), row(net)
+    expected = clipped_sum(model, params, X[3:], y[3:], 0.1).values
+    right = correct(model, params[None], examples(X[3:], y[3:]))
+    X[0, 2], X[1, 0], X[2, 6] = 20, -1, 2**40
+    assert torch.allclose(clipped_sum(model, params, X, y, 0.1).values, expected, atol=1e-5)
+    assert correct(model, params[None], examples(X, y)) == right
+    with pytest.raises(InputError, match="how many tokens"):
+        clipped_sum(Module(net, classes), params, X, y, 0.1)
+
+
+def test_a_parameter_without_axes():
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(2.0))
+            self.last = nn.Linear(5, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.scale * self.last(x)
+
+    X, y = cases()["log-odds"][1:3]
+    trained = train(Module(Scaled(), 2), examples(X, y), [Candidate(noise_multiplier=1.0)] * 2,
+                    Schedule(3, 5), Randomness.simulation(0))  # fmt: skip
+    assert trained.stacked.shape == (2, 7)
+
+
+def test_a_norm_of_many_parameters_is_not_too_small():
+    """A float32 sum of squares over millions of parameters would lose per mille of the norm."""
+    net = nn.Linear(300_000, 5)
+    X, y = torch.rand(2, 300_000), torch.tensor([0, 1])
+    found = clipped_sum(Module(net, 5), torch.zeros(1, 1_500_005), X[:1], y[:1], 1e-3)
+    assert found.values.double().norm().item() == pytest.approx(1e-3 * (1 - 1e-5), rel=1e-6)
 
 
 REFUSED = {

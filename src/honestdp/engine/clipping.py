@@ -5,9 +5,9 @@
 one example, or replacing it by a null record, therefore moves the sum by at most C
 (or 1) in Euclidean norm: its *sensitivity*, which travels with the sum.
 
-Norms are computed in float32, so the bound is taken smaller by `ROUNDING`, thirty times the
-largest error found (rows of up to 20,000 features): the sensitivity holds as stated. (How a
-float32 sum rounds, and what the low bits of floating-point noise tell, is not covered.) A
+Gradients are float32, their norms float64; the bound is taken smaller by `ROUNDING`, more than
+ten times the largest error found: the sensitivity holds as stated. (How a float32 sum rounds, and
+what the low bits of floating-point noise tell, is not covered.) A
 gradient that is not finite counts as zero, the same for every example, whatever its value.
 """
 
@@ -55,11 +55,11 @@ class Clip:
     def factors(self, norms: Tensor) -> Tensor:
         """What to multiply each gradient by, from norms [candidate, example]; 0 where the norm is
         not finite, and then `finite` removes what 0 times NaN leaves."""
-        bound = (1 - ROUNDING) * self.bound.unsqueeze(1)
+        bound = (1 - ROUNDING) * self.bound.unsqueeze(1).to(norms.dtype)
         automatic = bound / (norms + AUTOMATIC_OFFSET)
         by_norm = torch.clamp(bound / norms, max=1.0)
         factor = torch.where(self.automatic.unsqueeze(1), automatic, by_norm)
-        return torch.where(torch.isfinite(norms), factor, 0.0)
+        return torch.where(torch.isfinite(norms), factor, 0.0).float()
 
 
 def finite(values: Tensor) -> Tensor:

@@ -110,7 +110,14 @@ def _dense(inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     x = x.float()
     finite = torch.isfinite(x).flatten(1).all(1)
     x = torch.where(finite.view(-1, *[1] * (x.ndim - 1)), x, 0.0).contiguous()
-    return x, finite, torch.linalg.vector_norm(x.flatten(1), dim=1).square() + 1
+    return x, finite, _squares(x.flatten(1))
+
+
+def _squares(x: Tensor) -> Tensor:
+    """||x||^2 + 1, in float64 a few rows at a time."""
+    few = max(1, (1 << 22) // max(1, x.shape[1]))
+    parts = [torch.linalg.vector_norm(r, dim=1, dtype=torch.float64) for r in x.split(few)]
+    return (torch.cat(parts).square() + 1).float()
 
 
 def _sparse(inputs: Any) -> tuple[csr_matrix, Tensor, Tensor]:

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, uint32
+from numba import uint32
 
+from honestdp.compiled import compiled
 from honestdp.randomness import Purpose, Randomness
 from honestdp.randomness.chacha import BLOCKS, TILE, fill_tile
 
@@ -83,7 +84,7 @@ class LotSampler:
         return np.empty((len(self.candidates), width), np.int32)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _draw(
     key: Any, purpose: Any, candidates: Any, step: Any, n: Any, q: Any, rows: Any, counts: Any
 ) -> None:

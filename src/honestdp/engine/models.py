@@ -156,7 +156,7 @@ class Linear(_ClosedForm):
             z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
             d = self.loss.gradient(z, examples.targets[rows])
             d = torch.where(mask.unsqueeze(-1), d, 0.0)
-            norms = d.norm(dim=-1) * examples.squares[rows].sqrt()
+            norms = (_square(d) * examples.squares[rows]).sqrt()
             d = finite(d.mul_(clip.factors(norms).unsqueeze(-1)))
             into["weight"] += x.transpose(1, 2) @ d
             into["bias"] += d.sum(1)
@@ -243,8 +243,7 @@ class TwoLayer(_ClosedForm):
             torch.bmm(d2, part["weight"].transpose(1, 2), out=d1)
             if self.activation:
                 d1.mul_(h > 0)
-            hidden = h.square().sum(-1) + 1
-            squares = d2.square().sum(-1) * hidden + d1.square().sum(-1) * examples.squares[rows]
+            squares = _square(d2) * (_square(h) + 1) + _square(d1) * examples.squares[rows]
             factor = clip.factors(squares.sqrt()).unsqueeze(-1)
             d1, d2, h = finite(d1.mul_(factor)), finite(d2.mul_(factor)), finite(h)
             into["hidden_weight"].baddbmm_(x.transpose(1, 2), d1)
@@ -252,6 +251,11 @@ class TwoLayer(_ClosedForm):
             into["weight"] += h.transpose(1, 2) @ d2
             into["bias"] += d2.sum(1)
         return ClippedSum(out, clip.bound)
+
+
+def _square(x: Tensor) -> Tensor:
+    """Squared norms along the last axis, in float64: the square of a small float32 is 0."""
+    return torch.linalg.vector_norm(x, dim=-1, dtype=torch.float64).square()
 
 
 def chunks(lots: Lots, width: int, examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:

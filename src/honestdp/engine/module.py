@@ -24,7 +24,7 @@ from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
 from honestdp.engine.models import Layer, check_targets, chunks, named
 from honestdp.engine.space import Space
-from honestdp.errors import InputError
+from honestdp.errors import InputError, positive_integer
 
 # Examples whose gradients are held at once: fewer and torch's own overhead shows, more and they
 # leave the cache (benchmarks/README.md).
@@ -49,6 +49,8 @@ class Module:
     classes: as for the built-in models: None for real targets and half the squared error, else
         cross-entropy over one output a class (for two classes also one output, the log-odds).
     criterion: another loss, of (outputs of one example, its target) -> number.
+    tokens: for inputs of whole numbers, how many there are: 0 .. tokens-1. A row with another
+        one contributes nothing, and is never predicted correctly.
     """
 
     def __init__(
@@ -56,10 +58,12 @@ class Module:
         module: nn.Module | Callable[[], nn.Module],
         classes: int | None,
         criterion: Callable[[Tensor, Tensor], Tensor] | None = None,
+        tokens: int | None = None,
     ) -> None:
         self._factory = None if isinstance(module, nn.Module) else module
         self.module = module if isinstance(module, nn.Module) else _seeded(module, 0)
         self.loss, self.criterion = Loss.of(classes), criterion
+        self.tokens = None if tokens is None else positive_integer("tokens", tokens)
         _refuse(self.module)
         self._trained = {n: p for n, p in self.module.named_parameters() if p.requires_grad}
         if not self._trained:
@@ -76,6 +80,11 @@ class Module:
         check_targets(self.loss, examples)
         if not isinstance(examples.inputs, Tensor):
             raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
+        if not examples.inputs.is_floating_point() and self.tokens is None:
+            raise InputError(
+                f"inputs of type {examples.inputs.dtype}: declare how many tokens there are with "
+                'Module(..., tokens=...), or give X.astype("float32")'
+            )
         x = examples.inputs.new_zeros(1, 1, *examples.shape)
         y = examples.targets.new_zeros(1, 1)
         try:
@@ -139,33 +148,43 @@ class Module:
             part, into = params[rows], named(self, out[rows])
             for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
                 y = examples.targets[chosen]
-                gradients = self._gradients(module, part, examples.dense(chosen, space), y)
-                counts = mask & self.loss.known(y)
+                x, sound = self._known(examples.dense(chosen, space))
+                gradients = self._gradients(module, part, x, y)
+                counts = mask & sound & self.loss.known(y)
                 _add_clipped(gradients, counts, clip.of(rows), into)
         return ClippedSum(out, clip.bound)
 
+    def _known(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs with unknown tokens made 0, and which [candidate, example] have none."""
+        if x.is_floating_point() or self.tokens is None:
+            return x, torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        known = (x >= 0) & (x < self.tokens)
+        return torch.where(known, x, 0), known.flatten(2).all(2)
+
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
+        """Row by row here too, so that a row's score is its own; NaN for one of unknown tokens."""
         constants = {n: v.to(inputs.device) for n, v in self._constants.items()}
         module = self._copy()
+        x, sound = self._known(inputs.unsqueeze(0))
 
-        def one(mine: dict[str, Tensor]) -> Tensor:
-            return functional_call(module, mine | constants, (inputs,))
+        def one(mine: dict[str, Tensor], row: Tensor) -> Tensor:
+            return functional_call(module, mine | constants, (row.unsqueeze(0),)).squeeze(0)
 
-        z: Tensor = vmap(one)(named(self, params))
+        z: Tensor = vmap(vmap(one, in_dims=(None, 0)), in_dims=(0, None))(named(self, params), x[0])
         if self.loss.classes == 2 and z.shape[-1] == 2:
-            return z[..., 1:] - z[..., :1]  # the log-odds, as in the other models
-        return z
+            z = z[..., 1:] - z[..., :1]  # the log-odds, as in the other models
+        return torch.where(sound.unsqueeze(-1), z, torch.nan)
 
 
 def _add_clipped(
     gradients: dict[str, Tensor], counts: Tensor, clip: Clip, into: dict[str, Tensor]
 ) -> None:
     """Adds the clipped gradients [candidate, example, ...] of the examples that count."""
-    flat = {name: g.flatten(2).contiguous() for name, g in gradients.items()}
+    flat = {name: g.reshape(*g.shape[:2], -1).contiguous() for name, g in gradients.items()}
     norms = _compiled_norms(flat, counts) if counts.device.type == "cpu" else _norms(flat)
     factor = torch.where(counts, clip.factors(norms), 0.0)
     for name, g in flat.items():
-        total = into[name].flatten(1)
+        total = into[name].view(len(into[name]), -1)
         if counts.device.type == "cpu":
             add_scaled(g.numpy(), factor.numpy(), total.numpy())
         else:
@@ -173,12 +192,12 @@ def _add_clipped(
 
 
 def _norms(flat: dict[str, Tensor]) -> Tensor:
-    parts = [torch.linalg.vector_norm(g, dim=2) for g in flat.values()]
+    parts = [torch.linalg.vector_norm(g, dim=2, dtype=torch.float64) for g in flat.values()]
     return torch.linalg.vector_norm(torch.stack(parts), dim=0)
 
 
 def _compiled_norms(flat: dict[str, Tensor], counts: Tensor) -> Tensor:
-    squares = torch.zeros(counts.shape)
+    squares = torch.zeros(counts.shape, dtype=torch.float64)
     for g in flat.values():
         add_squares(g.numpy(), squares.numpy())
     return squares.sqrt()

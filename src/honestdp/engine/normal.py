@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import float32, int32, njit, uint32
+from numba import float32, int32, uint32
 
+from honestdp.compiled import compiled, compiled_fast
 from honestdp.randomness.chacha import BLOCKS, ROUNDS, TILE, fill_tile
 
-# No `nnan`, no `ninf`: what is not finite must stay visible.
-FAST = {"contract", "reassoc", "nsz", "arcp"}
 _HALF = TILE // 2
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _logarithm(u: Any) -> Any:
     """ln u in float32 for 0 < u <= 1, to two units in the last place (Cephes' logf)."""
     bits = np.float32(u).view(np.int32)
@@ -42,7 +41,7 @@ def _logarithm(u: Any) -> Any:
     return x + y + e * float32(0.693359375)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _quarter_sine(f: Any) -> Any:
     """sin(pi f / 2) in float32 for 0 <= f <= 1, to 2e-7 (a Chebyshev fit)."""
     s = f * f
@@ -52,7 +51,7 @@ def _quarter_sine(f: Any) -> Any:
     return f * (float32(1.5707963705062866) + s * p)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _normals(words: Any, out: Any) -> None:
     """One tile of words to normals: the first half holds the cosines, the second the sines."""
     for i in range(_HALF):
@@ -69,7 +68,7 @@ def _normals(words: Any, out: Any) -> None:
         out[i + _HALF] = radius * y_sign * _quarter_sine(f)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def add_normals(
     key: Any, purpose: Any, candidate: Any, step: Any,
     total: Any, scale: Any, divisor: Any, first: Any, out: Any,
@@ -90,7 +89,7 @@ def add_normals(
             o[i] = (t[i] + scale * z[i]) * inverse
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def noisy_means(
     key: Any, purpose: Any, candidates: Any, step: Any,
     total: Any, scales: Any, divisor: Any, out: Any,

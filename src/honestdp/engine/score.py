@@ -83,4 +83,4 @@ def _outputs(
 
 def _widest(model: Model) -> int:
     """The floats a row needs in one candidate's layers: at most the biases there are."""
-    return max(shape[-1] for _, shape in model.layout)
+    return max((shape[-1] for _, shape in model.layout if shape), default=1)

@@ -49,10 +49,9 @@ class Sparse:
 def facts(targets: Tensor, present: Tensor, squares: Tensor) -> Tensor:
     """[n, 4] words a row: 0, its class (-1: none), its target and its square (0: absent)."""
     made = torch.zeros(len(targets), FACTS, dtype=torch.int32)
-    if targets.is_floating_point():
-        made[:, 1] = -1
-        made[:, 2] = targets.view(torch.int32)
-    else:
+    made[:, 1] = -1
+    made[:, 2] = targets.float().view(torch.int32)
+    if not targets.is_floating_point():
         # What is outside int32 is outside every model's classes too.
         known = (targets >= 0) & (targets < 2**31)
         made[:, 1] = torch.where(known, targets, -1).to(torch.int32)

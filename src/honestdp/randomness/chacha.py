@@ -16,7 +16,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, uint32
+from numba import uint32
+
+from honestdp.compiled import compiled
 
 ROUNDS = 12
 BLOCKS = 16
@@ -25,12 +27,12 @@ TILE = 16 * BLOCKS  # words in a tile
 Words = np.ndarray[Any, np.dtype[np.uint32]]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _rotate(x: Any, r: int) -> Any:
     return uint32(uint32(x << uint32(r)) | uint32(x >> uint32(32 - r)))
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _quarter(a: Any, b: Any, c: Any, d: Any) -> Any:
     a = uint32(a + b)
     d = _rotate(uint32(d ^ a), 16)
@@ -43,7 +45,7 @@ def _quarter(a: Any, b: Any, c: Any, d: Any) -> Any:
     return a, b, c, d
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _double_round(x: Any) -> Any:
     x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15 = x
     x0, x4, x8, x12 = _quarter(x0, x4, x8, x12)
@@ -57,7 +59,7 @@ def _double_round(x: Any) -> Any:
     return x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def fill_tile(key: Any, purpose: Any, candidate: Any, step: Any, first: Any, out: Any) -> None:
     """Blocks first .. first+15 of the stream (purpose, candidate, step) into out[16, 16].
 
@@ -94,7 +96,7 @@ def fill_tile(key: Any, purpose: Any, candidate: Any, step: Any, first: Any, out
         out[15, i] = uint32(x[15] + step)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def stream(key: Any, purpose: Any, candidate: Any, step: Any, out: Any) -> None:
     """The first out.size words of the stream, tile by tile."""
     tile = np.empty((16, BLOCKS), np.uint32)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import float32, njit
+from numba import float32, float64
 
-from honestdp.engine.normal import FAST
+from honestdp.compiled import compiled_fast
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def add_squares(gradients: Any, squares: Any) -> None:
-    """squares[k, i] += ||gradients[k, i]||^2"""
+    """squares[k, i] += ||gradients[k, i]||^2; a float32 sum of millions would be too small."""
     for k in range(gradients.shape[0]):
         for i in range(gradients.shape[1]):
             g = gradients[k, i]
-            total = float32(0)
+            total = 0.0
             for j in range(g.size):
-                total += g[j] * g[j]
+                total += float64(g[j]) * float64(g[j])
             squares[k, i] += total
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def add_scaled(gradients: Any, factors: Any, sums: Any) -> None:
     """sums[k] += sum_i factors[k, i] gradients[k, i]; an example of factor 0 may hold anything."""
     for k in range(gradients.shape[0]):

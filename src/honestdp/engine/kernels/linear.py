@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, njit
+from numba import float32
 
+from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 from honestdp.engine.kernels.prefetch import prefetch
-from honestdp.engine.normal import FAST
 
 _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def dense_sums(
     loss: Any, x: Any, facts: Any, real_facts: Any,
     rows: Any, counts: Any, params: Any, bounds: Any, automatic: Any, sums: Any,
@@ -65,7 +65,7 @@ def dense_sums(
                 sums[k, f * outputs + c] = total[c, f]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
     x0, x1, x2, x3 = x[lot[0]], x[lot[1]], x[lot[2]], x[lot[3]]
     x4, x5, x6, x7 = x[lot[4]], x[lot[5]], x[lot[6]], x[lot[7]]
@@ -78,7 +78,7 @@ def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
             t[f] += left + (a4 * x4[f] + a5 * x5[f] + a6 * x6[f] + a7 * x7[f])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def sparse_sums(
     loss: Any, words: Any, reals: Any, starts: Any, features: Any,
     rows: Any, counts: Any, params: Any, bounds: Any, automatic: Any, sums: Any,
@@ -128,7 +128,7 @@ def sparse_sums(
                         t[c] += v * z[c]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def ask_ahead(words: Any, starts: Any, lot: Any, place: Any, count: Any) -> None:
     """Prefetches what a row of the lot needs: its start 24 rows before, its words 12 before."""
     prefetch(starts, lot[min(place + 24, count - 1)])

@@ -9,15 +9,15 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import float32, njit
+from numba import float32, float64
 
+from honestdp.compiled import compiled_fast
 from honestdp.engine.clipping import AUTOMATIC_OFFSET, ROUNDING
-from honestdp.engine.normal import FAST
 
 SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def output_gradient(loss: Any, label: Any, target: Any, present: Any, z: Any) -> Any:
     """Overwrites the outputs z by the loss's gradient; returns its squared norm.
 
@@ -40,19 +40,17 @@ def output_gradient(loss: Any, label: Any, target: Any, present: Any, z: Any) ->
             total += z[c]
         for c in range(z.size):
             z[c] = z[c] / total - (float32(1) if c == label else float32(0))
-    square = float32(0)
+    square = 0.0  # norms in float64: the square of a small float32 is 0, and 0 is not clipped
     for c in range(z.size):
         z[c] = z[c] if counts else float32(0)
-        square += z[c] * z[c]
+        square += float64(z[c]) * float64(z[c])
     return square
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def clip_factor(square: Any, bound: Any, automatic: Any) -> Any:
     """The clip's factor from a gradient's squared norm; below 0 where the norm is not finite."""
     norm = np.sqrt(square)
-    limit = float32(bound * (1 - ROUNDING))
-    factor = (
-        limit / (norm + float32(AUTOMATIC_OFFSET)) if automatic else min(float32(1), limit / norm)
-    )
+    limit = bound * (1 - ROUNDING)
+    factor = limit / (norm + AUTOMATIC_OFFSET) if automatic else min(1.0, limit / norm)
     return float32(factor) if math.isfinite(norm) else float32(-1)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, njit
+from numba import float32, float64
 
+from honestdp.compiled import compiled_fast
 from honestdp.engine.kernels.linear import ask_ahead
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
-from honestdp.engine.normal import FAST
 
 _CHUNK = 512  # examples whose hidden layers are held at once
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def sparse_sums(
     loss: Any, relu: Any, width: Any, outputs: Any,
     words: Any, reals: Any, starts: Any, features: Any,
@@ -59,17 +59,17 @@ def sparse_sums(
                 sums[k, b + h * outputs + o] = second_sum[o, h]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _backward(
     loss: Any, relu: Any, label: Any, target: Any, square: Any, bound: Any, automatic: Any,
     second: Any, second_bias: Any, h: Any, z: Any, d1: Any, second_sum: Any, bias_sum: Any,
     second_bias_sum: Any,
 ) -> None:  # fmt: skip
     """One example from its hidden layer h: its clipped hidden gradient into d1, the rest summed."""
-    hidden_square = float32(1)
+    hidden_square = 1.0
     for i in range(h.size):
         h[i] = max(h[i], float32(0)) if relu else h[i]
-        hidden_square += h[i] * h[i]
+        hidden_square += float64(h[i]) * float64(h[i])
     for o in range(z.size):
         w = second[o]
         s = float32(0)
@@ -84,10 +84,10 @@ def _backward(
         d = z[o]
         for i in range(h.size):
             d1[i] += d * w[i]
-    d1_square = float32(0)
+    d1_square = 0.0
     for i in range(h.size):
         d1[i] = d1[i] if (h[i] > 0 or not relu) else float32(0)
-        d1_square += d1[i] * d1[i]
+        d1_square += float64(d1[i]) * float64(d1[i])
     factor = clip_factor(output_square * hidden_square + d1_square * square, bound, automatic)
     finite = factor >= 0
     for i in range(h.size):  # where, not times zero: zero times NaN is NaN
@@ -102,7 +102,7 @@ def _backward(
             t[i] += d * h[i]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _first_layer(
     words: Any, reals: Any, starts: Any, lot: Any, weights: Any, bias: Any, out: Any
 ) -> None:
@@ -115,7 +115,7 @@ def _first_layer(
         _combine(columns, reals[at + 5 : at + 5 + 2 * many : 2], weights, out[r])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _combine(places: Any, factors: Any, table: Any, out: Any) -> None:
     """out += sum_j factors[j] * table[places[j]], eight rows of the table in one pass over out."""
     j = 0
@@ -146,7 +146,7 @@ def _combine(places: Any, factors: Any, table: Any, out: Any) -> None:
         j += 1
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def _add_outer(
     words: Any, reals: Any, starts: Any, lot: Any, d1: Any, total: Any, more: Any
 ) -> None:

@@ -5,23 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine import formulas
-from honestdp.engine.normal import FAST, add_normals
+from honestdp.engine.normal import add_normals
 
-
-def _compiled(formula: Any) -> Any:
-    return njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")(formula)
-
-
-_sgd = _compiled(formulas.sgd)
-_momentum = _compiled(formulas.momentum)
-_adam = _compiled(formulas.adam)
-_adam_first_moment = _compiled(formulas.adam_first_moment)
-_adam_corrected = _compiled(formulas.adam_corrected)
-_half_step = _compiled(formulas.half_step)
-_second_half_step = _compiled(formulas.second_half_step)
+_sgd = compiled_fast(formulas.sgd)
+_momentum = compiled_fast(formulas.momentum)
+_adam = compiled_fast(formulas.adam)
+_adam_first_moment = compiled_fast(formulas.adam_first_moment)
+_adam_corrected = compiled_fast(formulas.adam_corrected)
+_half_step = compiled_fast(formulas.half_step)
+_second_half_step = compiled_fast(formulas.second_half_step)
 
 # Which loop runs a formula.
 CODES = {
@@ -38,7 +33,7 @@ CODES = {
 BLOCK = 2048  # parameters that stay in the first cache from noise to update
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def noisy_update(
     key: Any, purpose: Any, candidates: Any, step: Any, total: Any, scales: Any, divisor: Any,
     code: Any, params: Any, slot0: Any, slot1: Any, coefficients: Any,
@@ -59,7 +54,7 @@ def noisy_update(
             update(code, mean, params[k, first:last], a, b, coefficients[k])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@compiled_fast
 def update(code: Any, g: Any, p: Any, a: Any, b: Any, c: Any) -> None:
     """One candidate's parameters p and slots a, b by the rule with this code."""
     many = g.size
