@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from honestdp.errors import fail, not_negative, positive
+from honestdp.errors import between, fail, not_negative, positive
 
 # Learning rates of the rules that have a usual one; None: it must be given.
 RULES: dict[str, float | None] = {
@@ -22,6 +22,7 @@ RULES: dict[str, float | None] = {
     "balanced": None,
 }
 CLIPPINGS = ("norm", "automatic")
+CLIP_NORMS = (1e-12, 1e12)  # beyond, float32 cannot hold what is left of a gradient
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,8 @@ class Candidate:
     def __post_init__(self) -> None:
         _one_of("rule", self.rule, RULES)
         _one_of("clipping", self.clipping, CLIPPINGS)
-        not_negative("noise_multiplier", self.noise_multiplier)
-        positive("clip_norm", self.clip_norm)
+        between(0, 1e9, "noise_multiplier", self.noise_multiplier)
+        between(*CLIP_NORMS, "clip_norm", self.clip_norm)
         for name in ("momentum", "beta1", "beta2"):
             if not not_negative(name, getattr(self, name)) < 1:
                 raise fail(name, getattr(self, name), "must be at least 0 and below 1")

@@ -29,7 +29,7 @@ def refused(words: str, call) -> None:
 
 
 CANDIDATES = {
-    "noise_multiplier=-1.*at least 0": {"noise_multiplier": -1},
+    "noise_multiplier=-1.*between 0 and": {"noise_multiplier": -1},
     "noise_multiplier=nan": {"noise_multiplier": NAN},
     "noise_multiplier=inf": {"noise_multiplier": INF},
     "noise_multiplier='4'": {"noise_multiplier": "4"},
@@ -41,6 +41,7 @@ CANDIDATES = {
     "clip_norm=0": {"clip_norm": 0},
     "clip_norm=-1": {"clip_norm": -1.0},
     "clip_norm=inf": {"clip_norm": INF},
+    "clip_norm=1e-13.*between": {"clip_norm": 1e-13},
     "clipping='ghost'.*automatic": {"clipping": "ghost"},
     "momentum=1.*below 1": {"rule": "dpmomentum", "learning_rate": 1.0, "momentum": 1.0},
     "beta1=-0.1": {"beta1": -0.1},
@@ -76,6 +77,9 @@ TABLES = {
     "10 rows of inputs, 9 targets": (X, Y[:9]),
     r"targets have shape \(10, 1\)": (X, Y[:, None]),
     r"inputs have shape \(10,\)": (X[:, 0], Y),
+    "inputs of type object: give an array of numbers": (np.full((10, 3), "a", object), Y),
+    "targets of type <U1: give an array of numbers": (X, np.full(10, "a")),
+    r"inputs have shape \(10,\): give one row": (sparse.coo_array(np.ones(10)), Y),
     r"targets have shape \(0,\)": (X[:0], Y[:0]),
 }
 
@@ -97,11 +101,14 @@ def go(model=None, rows=None, candidates=None, schedule=None, **more):
 
 
 TRAININGS = {
-    "lot_size=11: must be at most the 10 rows": go(schedule=Schedule(2, 11)),
+    "lot_size=11.0: must be at most the 10 rows": go(schedule=Schedule(2, 11)),
     "steps=3: adadp reads 2 lots": go(
         candidates=[Candidate(rule="adadp", noise_multiplier=1.0)], schedule=Schedule(3, 5)
     ),
-    "candidates: none": go(candidates=[]),
+    "candidates: give a list": go(candidates=[]),
+    "candidates: give a list of": go(candidates=Candidate(noise_multiplier=1.0)),
+    "candidates=1: must be a Candidate": go(candidates=[1]),
+    "model: is a bare nn.Module": go(model=torch.nn.Sequential(torch.nn.Linear(3, 2))),
     r"inputs of shape \(3,\) a row for a model of 4 features": go(model=Linear(4, 2)),
     r"inputs of shape \(3,\) a row for a model of 5 features": go(model=TwoLayer(5, 2)),
     "targets of type torch.float32 for 2 classes": go(rows=examples(X, torch.zeros(10))),
@@ -132,6 +139,7 @@ OTHERS = {
     "steps=1.5": lambda: Schedule(1.5, 5),
     "lot_size=0": lambda: Schedule(2, 0),
     "lot_size=nan": lambda: Schedule(2, NAN),
+    "lot_size=5e-324": lambda: Schedule(2, 5e-324),
     "features=0": lambda: Linear(0, 2),
     "classes=1": lambda: Linear(3, 1),
     "classes=-2": lambda: Linear(3, -2),
@@ -150,7 +158,21 @@ def test_others(words):
 
 def test_resume_of_something_else():
     part = go()()
-    refused("resume: comes from other models", go(model=Linear(3, 4), resume=part))
+    refused("resume: was made with other models", go(model=Linear(3, 4), resume=part))
+    other = [Candidate(noise_multiplier=2.0)]
+    refused("resume: was made with other candidates", go(candidates=other, resume=part))
+    refused("resume: was made with other schedule", go(schedule=Schedule(4, 5), resume=part))
+    refused("resume: was made with other numbers", go(numbers=[7], resume=part))
+    production = [Linear(3, 2), examples(X, Y), [Candidate(noise_multiplier=1.0)], Schedule(2, 5)]
+    refused("simulation or not", lambda: train(*production, Randomness(), resume=part))
+
+
+def test_a_seed_is_no_randomness():
+    refused(
+        "randomness=3: must be a Randomness",
+        lambda: train(Linear(3, 2), examples(X, Y), [Candidate(noise_multiplier=1.0)],
+                      Schedule(2, 5), 3),
+    )  # fmt: skip
 
 
 def test_a_broken_sparse_matrix_is_refused_before_a_kernel_reads_it():

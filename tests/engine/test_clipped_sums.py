@@ -11,7 +11,17 @@ from opacus import GradSampleModule
 from oracles import as_module, flat_gradient, loop, loss_of
 from scipy import sparse
 
-from honestdp.engine import Linear, TwoLayer, clipped_sum, examples, size
+from honestdp.engine import (
+    Candidate,
+    Linear,
+    Randomness,
+    Schedule,
+    TwoLayer,
+    clipped_sum,
+    examples,
+    size,
+    train,
+)
 from honestdp.engine.clipping import ROUNDING, Clip
 from honestdp.engine.lots import Lots
 from honestdp.engine.space import Space
@@ -173,6 +183,42 @@ def test_a_tiny_loss_gradient_times_a_huge_row_is_clipped(kind):
     found = computed(kind, model, torch.zeros(1, 3), X, y, 1e-5)
     assert found.double().norm() <= 1e-5
     assert found.double().norm() > 0.99e-5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", [3e25, 1e20, 1e15, -7e24])
+@pytest.mark.parametrize("x", [1.57e19, 1e18, 3e10])
+def test_a_factor_too_small_for_float32_counts_as_zero(x, target, kind):
+    for model in (Linear(1, None), TwoLayer(1, None, width=3)):
+        params = torch.full((1, size(model)), 1e-3)
+        found = computed(kind, model, params, torch.tensor([[x]]), torch.tensor([target]), 1.0)
+        assert found.double().norm() <= 1.0
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")  # torch's
+def test_tables_of_every_make_are_the_same():
+    X, y, params = problem(Linear(12, 3))
+    expected = clipped_sum(Linear(12, 3), params, X, y, 1.0).values
+    coo = X.to_sparse()
+    for made in (X.numpy(), X.double(), X.tolist(), coo, coo.to_sparse_csr(), sparse.coo_array(X)):
+        found = clipped_sum(Linear(12, 3), params, made, y.numpy().astype(np.int8), 1.0).values
+        assert torch.allclose(found, expected, atol=1e-5)
+
+
+def test_what_float32_cannot_hold_warns_of_nothing():
+    big = sparse.csr_matrix(np.array([[1e300, 1.0]]))
+    assert (clipped_sum(Linear(2, None), torch.zeros(3), big, [1.0], 1.0).values == 0).all()
+
+
+def test_the_default_type_of_torch_does_not_matter():
+    model, chosen = TwoLayer(12, 3), [Candidate(noise_multiplier=1.0)] * 2
+    X, y, _ = problem(model)
+    torch.set_default_dtype(torch.float64)
+    try:
+        trained = train(model, examples(X, y), chosen, Schedule(2, 5), Randomness.simulation(0))
+        assert trained.stacked.dtype == torch.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("kind", KINDS)

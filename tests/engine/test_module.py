@@ -218,6 +218,25 @@ def test_no_example_reaches_another():
     assert abs(counts[0] - counts[1]) <= 1
 
 
+def test_what_a_forward_pass_keeps_does_not_reach_the_next():
+    class Remembers(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.last, self.calls = nn.Linear(5, 2), 0
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.calls += 1
+            return self.last(x) * self.calls
+
+    net = Remembers()
+    X, y = cases()["two outputs"][1:3]
+    params = row(net)
+    whole = clipped_sum(Module(net, 2), params, X, y, 1.0).values
+    assert torch.allclose(
+        clipped_sum(Module(net, 2), params, X, y, 1.0, memory=1).values, whole, atol=1e-5
+    )
+
+
 def test_an_unknown_token_contributes_nothing_and_raises_nothing():
     net, X, y, classes = cases()["words"]
     model, params = module(net, classes), row(net)
@@ -271,6 +290,13 @@ def test_what_cannot_be_private_is_refused_with_the_way_out(words):
     with pytest.raises(InputError, match=words) as caught:
         Module(REFUSED[words](), 2)
     assert "\n" not in str(caught.value)
+
+
+def test_outputs_must_fit_the_classes():
+    X, y = cases()["two outputs"][1:3]
+    for net, classes in ((nn.Linear(5, 1), 3), (nn.Linear(5, 2), 3), (nn.Linear(5, 3), None)):
+        with pytest.raises(InputError, match="outputs a row for"):
+            clipped_sum(Module(net, classes), row(net), X, y, 1.0)
 
 
 def test_wrong_shapes_are_one_line():

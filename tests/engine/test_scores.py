@@ -91,3 +91,6 @@ def test_wrong_questions_are_one_line():
         predict(Linear(6, None), torch.zeros(1, 8), examples(X, y))
     with pytest.raises(InputError, match="bound"):
         clipped_loss(Linear(6, None), torch.zeros(1, 7), examples(X, y), 0.0)
+    X, y = table(3)
+    with pytest.raises(InputError, match="has classes"):
+        clipped_loss(Linear(6, 3), torch.zeros(1, 21), examples(X, y), 1.0)

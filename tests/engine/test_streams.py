@@ -110,3 +110,11 @@ def test_simulation_may_repeat():
 def test_seed_is_a_whole_number(seed):
     with pytest.raises(InputError, match="whole number"):
         Randomness.simulation(seed)
+
+
+def test_a_forked_process_does_not_draw_what_its_parent_draws():
+    source, again = Randomness(), Randomness.simulation(1)
+    source._process = again._process = -1  # as if made in another process
+    with pytest.raises(InputError, match="another process"):
+        source.uniforms(Purpose.START, 0, 0, 1)
+    again.uniforms(Purpose.START, 0, 0, 1)

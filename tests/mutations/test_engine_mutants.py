@@ -80,7 +80,7 @@ MUTANTS = [
            "factor = clip_factor(square, bounds[k], automatic[k])\n                for c",
            "factor = float32(1)\n                for c", SUMS),
     Mutant("NaN passes the compiled clip", "engine/kernels/loss.py",
-           "return float32(factor) if math.isfinite(norm) else float32(-1)",
+           "return float32(factor) if math.isfinite(norm) and factor >= SMALLEST else float32(-1)",
            "return float32(factor)", SUMS),
     Mutant("zero times NaN in the two-layer kernel", "engine/kernels/two_layer.py",
            "h[i] = h[i] if finite else float32(0)", "h[i] = h[i]", SUMS),

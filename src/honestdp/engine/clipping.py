@@ -23,6 +23,7 @@ from honestdp.candidates import Candidate
 
 ROUNDING = 1e-5
 AUTOMATIC_OFFSET = 0.01
+SMALLEST = 1.2e-38  # a factor below has lost digits in float32 and may round up: it counts as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Clip:
     @classmethod
     def by(cls, candidates: Sequence[Candidate], device: torch.device) -> Clip:
         return cls(
-            torch.tensor([c.sensitivity for c in candidates], device=device),
+            torch.tensor([c.sensitivity for c in candidates], dtype=torch.float32, device=device),
             torch.tensor([c.clipping == "automatic" for c in candidates], device=device),
         )
 
@@ -59,7 +60,7 @@ class Clip:
         automatic = bound / (norms + AUTOMATIC_OFFSET)
         by_norm = torch.clamp(bound / norms, max=1.0)
         factor = torch.where(self.automatic.unsqueeze(1), automatic, by_norm)
-        return torch.where(torch.isfinite(norms), factor, 0.0).float()
+        return torch.where(torch.isfinite(norms) & (factor >= SMALLEST), factor, 0.0).float()
 
 
 def finite(values: Tensor) -> Tensor:

@@ -70,7 +70,8 @@ class Examples:
 def examples(inputs: Any, targets: Any, device: torch.device | str = "cpu") -> Examples:
     """Rows and targets as the engine reads them.
 
-    inputs: NumPy array or tensor [n, ...], or a SciPy or torch CSR matrix [n, features].
+    inputs: NumPy array or tensor [n, ...], a data frame of numbers, or a sparse matrix
+    [n, features] of SciPy or torch.
     targets: [n], class numbers (integers) or real values. A class number outside the model's
     classes, or a target that is not finite, contributes nothing.
     """
@@ -88,11 +89,13 @@ def examples(inputs: Any, targets: Any, device: torch.device | str = "cpu") -> E
 
 
 def _is_sparse(inputs: Any) -> bool:
-    return hasattr(inputs, "tocsr") or getattr(inputs, "layout", None) == torch.sparse_csr
+    return hasattr(inputs, "tocsr") or (
+        isinstance(inputs, Tensor) and inputs.layout != torch.strided
+    )
 
 
 def _targets(targets: Any) -> Tensor:
-    y = torch.as_tensor(targets)
+    y = _tensor("targets", targets)
     if y.ndim != 1 or len(y) == 0:
         raise InputError(f"targets have shape {tuple(y.shape)}: give one number a row")
     if len(y) >= 2**31:
@@ -100,9 +103,19 @@ def _targets(targets: Any) -> Tensor:
     return y.float() if y.is_floating_point() else y.long()
 
 
+def _tensor(name: str, values: Any) -> Tensor:
+    """Any table of numbers as a tensor; text and objects are refused by their type alone."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    try:
+        return torch.as_tensor(array)
+    except (TypeError, ValueError, RuntimeError) as error:
+        kind = getattr(array, "dtype", type(array).__name__)
+        raise InputError(f"{name} of type {kind}: give an array of numbers") from error
+
+
 def _dense(inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """The inputs, which rows are finite, and their squares."""
-    x = torch.as_tensor(inputs)
+    x = _tensor("inputs", inputs)
     if x.ndim < 2:
         raise InputError(f"inputs have shape {tuple(x.shape)}: give one row an example")
     if not x.is_floating_point():  # token numbers stay whole, for an embedding
@@ -121,17 +134,25 @@ def _squares(x: Tensor) -> Tensor:
 
 
 def _sparse(inputs: Any) -> tuple[csr_matrix, Tensor, Tensor]:
+    if len(inputs.shape) != 2:
+        raise InputError(f"inputs have shape {tuple(inputs.shape)}: give one row an example")
     if hasattr(inputs, "tocsr"):
         matrix = inputs.tocsr(copy=True)
+    elif inputs.layout == torch.sparse_coo:
+        held = inputs.cpu().coalesce()
+        pair = (held.values().numpy(), held.indices().numpy())
+        matrix = csr_matrix(pair, shape=tuple(inputs.shape))
     else:
-        parts = (inputs.values(), inputs.col_indices(), inputs.crow_indices())
-        matrix = csr_matrix(tuple(part.cpu().numpy() for part in parts), shape=tuple(inputs.shape))
+        held = inputs.cpu()
+        parts = (held.values(), held.col_indices(), held.crow_indices())
+        matrix = csr_matrix(tuple(part.numpy() for part in parts), shape=tuple(inputs.shape))
     try:
         matrix.check_format()  # what a compiled kernel must be able to trust
     except ValueError as error:
         raise InputError(f"inputs: not a sound sparse matrix ({error}); make it anew") from error
     matrix.sum_duplicates()  # or a row's norm would be larger than its entries say
-    values = matrix.data.astype(np.float32)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is not finite, and counts as zero
+        values = matrix.data.astype(np.float32)
     owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     finite = np.bincount(owner, ~np.isfinite(values), matrix.shape[0]) == 0
     values = np.where(finite[owner], values, np.float32(0))

@@ -77,7 +77,7 @@ class _ClosedForm:
     classes: int | None
 
     def __post_init__(self) -> None:
-        positive_integer("features", self.features)
+        object.__setattr__(self, "features", positive_integer("features", self.features))
         Loss.of(self.classes)
 
     @property
@@ -175,7 +175,7 @@ class TwoLayer(_ClosedForm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        positive_integer("width", self.width)
+        object.__setattr__(self, "width", positive_integer("width", self.width))
         if self.activation not in ("relu", None):
             raise fail("activation", self.activation, "must be 'relu' or None")
 

@@ -1,8 +1,9 @@
 """Any `torch.nn.Module` as a model: per-example gradients by `torch.func`, candidates in one vmap.
 
-Each example is put through the module alone (a batch of one), so no example can
-reach another's gradient, whatever the module's code does with its batch. Layers that need
-other examples make no sense then, and are refused by name.
+Each example is put through the module alone (a batch of one), so no example reaches another's
+gradient, whatever the forward pass does with its batch or keeps in its module. (Code that
+keeps examples elsewhere, in a global, say, is beyond what can be seen here.) Layers that
+need other examples make no sense then, and are refused by name.
 """
 
 from __future__ import annotations
@@ -90,11 +91,17 @@ class Module:
         try:
             start = self._initial(None).unsqueeze(0).to(examples.device)
             self._gradients(self._copy(), start, x, y)
+            outputs = self.outputs(start, x[0]).shape[-1]
         except Exception as error:
             reason = str(error).strip().split("\n")[0]
             raise InputError(
                 f"module: does not train on inputs of shape {examples.shape} a row ({reason})"
             ) from error
+        if self.criterion is None and outputs != self.loss.outputs:
+            raise InputError(
+                f"module: has {outputs} outputs a row for {self.loss.classes or 'no'} classes; "
+                f"give it {self.loss.outputs}"
+            )
 
     def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
         # The factory draws with torch's generator, seeded here from the candidate's stream.
@@ -108,8 +115,9 @@ class Module:
         return torch.cat([parameters[n].detach().flatten().float().cpu() for n in self._trained])
 
     def _copy(self) -> nn.Module:
-        """The module's structure around the same tensors. `functional_call` puts parameters into
-        the module it is given while it runs, so two threads must not share one."""
+        """The module's structure around the same tensors, anew for every use. `functional_call`
+        puts parameters into the module it is given while it runs, so two threads must not
+        share one; and what a forward pass leaves in its module must not reach the next."""
         tensors = [*self.module.parameters(), *self.module.buffers()]
         return deepcopy(self.module, {id(tensor): tensor for tensor in tensors})
 
@@ -139,7 +147,6 @@ class Module:
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
         out.zero_()
-        module = space.kept("module", self._copy)
         each = max(1, min(_AT_ONCE, space.memory // (8 * params.shape[1])))
         # Whole lots of several candidates where they are small, parts of one where they are not.
         together = max(1, each // max(1, int(lots.counts.max())))
@@ -149,7 +156,7 @@ class Module:
             for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
                 y = examples.targets[chosen]
                 x, sound = self._known(examples.dense(chosen, space))
-                gradients = self._gradients(module, part, x, y)
+                gradients = self._gradients(self._copy(), part, x, y)
                 counts = mask & sound & self.loss.known(y)
                 _add_clipped(gradients, counts, clip.of(rows), into)
         return ClippedSum(out, clip.bound)

@@ -7,13 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from honestdp.candidates import CLIP_NORMS
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.lots import Lots
 from honestdp.engine.models import Model, size
 from honestdp.engine.space import Space
 from honestdp.engine.train import MEMORY
-from honestdp.errors import InputError, positive
+from honestdp.errors import InputError, between
 
 
 def clipped_sum(
@@ -39,11 +40,11 @@ def clipped_sum(
         )
     count = len(params)
     if clip_norm is None:
-        bound = torch.ones(count, device=rows.device)
+        bound = torch.ones(count, dtype=torch.float32, device=rows.device)
     else:
         bound = torch.as_tensor(clip_norm, dtype=torch.float32, device=rows.device).expand(count)
         for value in bound.tolist():
-            positive("clip_norm", value)
+            between(*CLIP_NORMS, "clip_norm", value)
     automatic = torch.full((count,), clip_norm is None, device=rows.device)
     clip, lots = Clip(bound.contiguous(), automatic), Lots.everything(len(rows), count)
     with torch.no_grad():

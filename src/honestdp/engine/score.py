@@ -31,6 +31,8 @@ def correct(model: Model, params: Tensor, examples: Examples) -> Tensor:
 
 def clipped_loss(model: Model, params: Tensor, examples: Examples, bound: float) -> Tensor:
     """Sum over rows of min(half the squared error, bound), [candidate]; absent rows count 0."""
+    if model.loss.classes:
+        raise InputError("model: has classes, no real targets; use correct or predict")
     positive("bound", bound)
     total = torch.zeros(len(params), dtype=torch.float64, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):

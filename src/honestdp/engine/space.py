@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,18 +15,11 @@ class Space:
     def __init__(self, memory: int, device: torch.device) -> None:
         self.memory, self.device = memory, device
         self._held: dict[str, Tensor] = {}
-        self._objects: dict[str, Any] = {}
-
-    def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """Something else the cohort needs to itself, made at the first call."""
-        if name not in self._objects:
-            self._objects[name] = make()
-        return self._objects[name]
 
     def tensor(self, name: str, *shape: int) -> Tensor:
         """A tensor of this shape, with any content; the last one of this name is gone."""
         need = math.prod(shape)
         held = self._held.get(name)
         if held is None or held.numel() < need:
-            held = self._held[name] = torch.empty(need, device=self.device)
+            held = self._held[name] = torch.empty(need, dtype=torch.float32, device=self.device)
         return held[:need].view(shape)

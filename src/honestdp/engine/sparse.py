@@ -41,7 +41,7 @@ class Sparse:
         owner = torch.repeat_interleave(torch.arange(len(first), device=device), counts)
         offset = torch.arange(len(owner), device=device) - (counts.cumsum(0) - counts)[owner]
         place = first[owner] + FACTS + 2 * offset
-        out = torch.zeros(len(first), self.width, device=device)
+        out = torch.zeros(len(first), self.width, dtype=torch.float32, device=device)
         out[owner, self.words[place].long()] = self.words.view(torch.float32)[place + 1]
         return out.view(*rows.shape, self.width)
 

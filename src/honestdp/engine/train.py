@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from honestdp.candidates import Candidate
 from honestdp.engine.cohorts import Cohort, cohorts, default_workers
@@ -24,7 +24,7 @@ from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
 from honestdp.engine.rules import RULES
 from honestdp.engine.work import CandidateState, CohortWork
-from honestdp.errors import InputError, fail, positive, positive_integer
+from honestdp.errors import InputError, between, fail, instance, positive_integer
 from honestdp.randomness import Purpose, Randomness
 
 MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lot
@@ -40,7 +40,7 @@ class Schedule:
     def __post_init__(self) -> None:
         if positive_integer("steps", self.steps) >= 2**32:
             raise fail("steps", self.steps, "must be below 4294967296, what a stream can name")
-        positive("lot_size", self.lot_size)
+        object.__setattr__(self, "lot_size", between(1e-3, 2**31, "lot_size", self.lot_size))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,17 +55,20 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trained:
-    """How far each candidate came. `record`: (step, candidates' numbers, what the observer
-    returned), in order of step."""
+    """What was trained, and how far each candidate came. `record`: (step, candidates' numbers,
+    what the observer returned), in order of step. `simulated`: protects nobody."""
 
     models: tuple[Model, ...]
+    candidates: tuple[Candidate, ...]
+    numbers: tuple[int, ...]
+    schedule: Schedule
+    simulated: bool
     states: tuple[CandidateState, ...]
     record: tuple[tuple[int, tuple[int, ...], Any], ...]
-    steps: int
 
     @property
     def finished(self) -> bool:
-        return all(state.step == self.steps for state in self.states)
+        return all(state.step == self.schedule.steps for state in self.states)
 
     def parameters(self, index: int) -> Tensor:
         """The result of one candidate: a row of parameters, to be read with `named`."""
@@ -111,15 +114,21 @@ def train(
     workers: cohorts trained at a time (default: one a core).
     memory: bytes of work space for one chunk of a lot, per worker.
     """
-    models = _models(model, candidates)
+    models, candidates = _models(model, candidates), tuple(candidates)
     numbers = _numbers(numbers, len(candidates))
+    instance(Randomness, "randomness", randomness, "Randomness() or Randomness.simulation(1)")
     _check(models, examples, candidates, schedule)
     if observe is not None:
         positive_integer("observe_every", observe_every)
     positive_integer("memory", memory)
     workers = default_workers(examples.device) if workers is None else workers
     positive_integer("workers", workers)
-    states = list(_starts(models, candidates, numbers, randomness, initial, resume, examples))
+    what = (models, candidates, tuple(numbers), schedule, randomness.simulated)
+    states = list(
+        _resumed(resume, what)
+        if resume
+        else _starts(models, candidates, numbers, randomness, initial, examples)
+    )
     todo = [i for i in range(len(states)) if states[i].step < schedule.steps]
     watch = _Watch(
         observe,
@@ -157,7 +166,7 @@ def train(
     )
     _in_parallel(work, plan, workers, watch)
     record = sorted(watch.record, key=lambda entry: entry[0])
-    return Trained(models, tuple(states), tuple(record), schedule.steps)
+    return Trained(*what, tuple(states), tuple(record))
 
 
 def _run(work: CohortWork, steps: int, randomness: Randomness, watch: _Watch) -> None:
@@ -225,8 +234,12 @@ def _in_parallel(
 
 
 def _models(model: Model | Sequence[Model], candidates: Sequence[Candidate]) -> tuple[Model, ...]:
-    if not candidates:
-        raise InputError("candidates: none given; give at least one")
+    if isinstance(candidates, Candidate) or not candidates:
+        raise InputError("candidates: give a list of at least one")
+    for candidate in candidates:
+        instance(Candidate, "candidates", candidate, "Candidate(noise_multiplier=1.0)")
+    if isinstance(model, nn.Module):  # before Sequential is taken for a sequence of models
+        raise InputError("model: is a bare nn.Module; wrap it, Module(net, classes=...)")
     if isinstance(model, Sequence):
         if len(model) != len(candidates):
             raise InputError(
@@ -265,25 +278,29 @@ def _check(
         model.check(examples)
 
 
+def _resumed(resume: Trained, what: tuple[Any, ...]) -> Sequence[CandidateState]:
+    was = (resume.models, resume.candidates, resume.numbers, resume.schedule, resume.simulated)
+    names = ("models", "candidates", "numbers", "schedule", "randomness (simulation or not)")
+    for name, before, now in zip(names, was, what, strict=True):
+        if before != now:
+            raise InputError(f"resume: was made with other {name}; pass what it was made with")
+    return resume.states
+
+
 def _starts(
     models: Sequence[Model],
     candidates: Sequence[Candidate],
     numbers: Sequence[int],
     randomness: Randomness,
     initial: Sequence[Tensor] | Tensor | None,
-    resume: Trained | None,
     examples: Examples,
 ) -> Sequence[CandidateState]:
-    if resume is not None:
-        if resume.models != tuple(models):
-            raise InputError("resume: comes from other models; pass the arguments it was made with")
-        return resume.states
     if initial is not None and len(initial) != len(candidates):
         raise InputError(f"initial: {len(initial)} rows for {len(candidates)} candidates")
     made = []
     for i, (model, candidate) in enumerate(zip(models, candidates, strict=True)):
         if initial is not None:
-            start = initial[i].detach().clone().float()
+            start = torch.as_tensor(initial[i]).detach().clone().float()
             if start.shape != (size(model),):
                 raise InputError(
                     f"initial: row {i} has shape {tuple(start.shape)}, "

@@ -105,7 +105,9 @@ class CohortWork:
         device = examples.device
         self._params = torch.stack([s.tensors.get("params", s.result) for s in starts])
         self._clip = Clip.by(candidates, device)
-        multipliers = torch.tensor([c.noise_multiplier for c in candidates], device=device)
+        multipliers = torch.tensor(
+            [c.noise_multiplier for c in candidates], dtype=torch.float32, device=device
+        )
         self._lots = LotSampler(len(examples), lot_size / len(examples), numbers, randomness)
         self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
         self._groups = list(self._grouped(candidates, lot_size, starts))

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from honestdp.errors import InputError, fail
-from honestdp.randomness.chacha import stream
+from honestdp.randomness.chacha import Words, stream
 
 LARGEST = 2**32 - 1  # candidates and steps are 32-bit words of the cipher's nonce
 
@@ -50,9 +50,20 @@ class Randomness:
 
     def _set_up(self, root: bytes, *, simulated: bool) -> None:
         self.simulated = simulated
-        self.key: np.ndarray[Any, np.dtype[np.uint32]] = np.frombuffer(root, dtype="<u4").copy()
+        self._key: Words = np.frombuffer(root, dtype="<u4").copy()
+        self._process = os.getpid()
         self._used: dict[int, int] = {}
         self._lock = Lock()
+
+    @property
+    def key(self) -> Words:
+        """The root, for the cipher; not for a fork, which would draw what its parent draws."""
+        if not self.simulated and os.getpid() != self._process:
+            raise InputError(
+                "randomness: was made in another process, which draws the same noise; "
+                "make a fresh Randomness() in each"
+            )
+        return self._key
 
     def uniforms(self, purpose: Purpose, candidate: int, step: int, count: int) -> Any:
         """`count` draws from the stream, uniform on the open interval (0, 1), in float64."""
