@@ -194,6 +194,7 @@ def take_turns(entered: Sequence[Entry], effort: Effort) -> None:
 
 
 def workload_rows(name: str, systems: Sequence[str], effort: Effort) -> list[Row]:
+    begun = {"date": date.today().isoformat(), "load_before": LOAD}
     entered = list(entries(Workload(name), systems))
     take_turns(entered, effort)
     rows = []
@@ -207,6 +208,7 @@ def workload_rows(name: str, systems: Sequence[str], effort: Effort) -> list[Row
                 "ms_per_candidate_step": variants[best],
                 "variant": best,
                 "variants": variants,
+                **begun,
             }
         )
     return rows

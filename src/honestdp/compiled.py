@@ -33,7 +33,10 @@ def compiled_fast(function: Callable[..., Any]) -> Any:
 def _kept(dispatcher: Any) -> Any:
     dispatcher.enable_caching()
     # numba has no public name for this; should it change, the import fails and nothing is stale.
-    dispatcher._cache._cache_file._source_stamp = _package_stamp()
+    file = dispatcher._cache._cache_file
+    if not hasattr(file, "_source_stamp"):
+        raise ImportError("this version of numba keeps its cache in another way; take an older one")
+    file._source_stamp = _package_stamp()
     return dispatcher
 
 

@@ -77,6 +77,7 @@ TABLES = {
     "10 rows of inputs, 9 targets": (X, Y[:9]),
     r"targets have shape \(10, 1\)": (X, Y[:, None]),
     r"inputs have shape \(10,\)": (X[:, 0], Y),
+    "inputs of type torch.complex64: give": (X.to(torch.complex64), Y),
     "inputs of type object: give an array of numbers": (np.full((10, 3), "a", object), Y),
     "targets of type <U1: give an array of numbers": (X, np.full(10, "a")),
     r"inputs have shape \(10,\): give one row": (sparse.coo_array(np.ones(10)), Y),
@@ -107,19 +108,23 @@ TRAININGS = {
     ),
     "candidates: give a list": go(candidates=[]),
     "candidates: give a list of": go(candidates=Candidate(noise_multiplier=1.0)),
-    "candidates=1: must be a Candidate": go(candidates=[1]),
+    "candidates: is a list; give": go(candidates=[[98765.0]]),
     "model: is a bare nn.Module": go(model=torch.nn.Sequential(torch.nn.Linear(3, 2))),
     r"inputs of shape \(3,\) a row for a model of 4 features": go(model=Linear(4, 2)),
     r"inputs of shape \(3,\) a row for a model of 5 features": go(model=TwoLayer(5, 2)),
     "targets of type torch.float32 for 2 classes": go(rows=examples(X, torch.zeros(10))),
     "inputs of type torch.int64: whole numbers are tokens": go(rows=examples(X.long(), Y)),
-    "inputs of type torch.uint8": go(model=TwoLayer(3, 2), rows=examples(X.byte(), Y)),
+    "inputs of type torch.int64: whole numbers": go(
+        model=TwoLayer(3, 2), rows=examples(X.byte(), Y)
+    ),
     "2 models for 1 candidates": go(model=[Linear(3, 2)] * 2),
     "numbers: 1 candidates need 1 different numbers": go(numbers=[1, 2]),
     "numbers: 2 candidates need 2 different": go(
         candidates=[Candidate(noise_multiplier=1.0)] * 2, numbers=[1, 1]
     ),
-    "numbers: must lie between": go(numbers=[-1]),
+    "numbers: must be whole": go(numbers=[-1]),
+    "numbers: must be whole and": go(numbers=[0.7]),
+    "numbers: must be whole and lie": go(numbers=["a"]),
     r"initial: row 0 has shape \(3,\)": go(initial=[torch.zeros(3)]),
     "initial: 2 rows for 1 candidates": go(initial=torch.zeros(2, 4)),
     "observe_every=0": go(observe=print, observe_every=0),
@@ -163,13 +168,28 @@ def test_resume_of_something_else():
     refused("resume: was made with other candidates", go(candidates=other, resume=part))
     refused("resume: was made with other schedule", go(schedule=Schedule(4, 5), resume=part))
     refused("resume: was made with other numbers", go(numbers=[7], resume=part))
+    refused("resume: was made with other rows", go(rows=examples(X[:9], Y[:9]), resume=part))
     production = [Linear(3, 2), examples(X, Y), [Candidate(noise_multiplier=1.0)], Schedule(2, 5)]
     refused("simulation or not", lambda: train(*production, Randomness(), resume=part))
 
 
+def test_things_in_the_wrong_place_are_named_by_type():
+    one, schedule, any_ = (
+        [Candidate(noise_multiplier=1.0)],
+        Schedule(2, 5),
+        Randomness.simulation(0),
+    )
+    refused("examples: is a Tensor", lambda: train(Linear(3, 2), X, one, schedule, any_))
+    rows = examples(X, Y)
+    refused("schedule: is a tuple", lambda: train(Linear(3, 2), rows, one, (2, 5), any_))
+    refused("candidates: give a list", lambda: train(Linear(3, 2), rows, X, schedule, any_))
+    two = torch.ones(2)
+    refused("clip_norm: 2 for 1", lambda: clipped_sum(Linear(3, 2), torch.zeros(4), X, Y, two))
+
+
 def test_a_seed_is_no_randomness():
     refused(
-        "randomness=3: must be a Randomness",
+        "randomness: is a int; give",
         lambda: train(Linear(3, 2), examples(X, Y), [Candidate(noise_multiplier=1.0)],
                       Schedule(2, 5), 3),
     )  # fmt: skip

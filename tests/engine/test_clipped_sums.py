@@ -106,19 +106,22 @@ def test_a_long_lot_is_read_to_its_end():
     assert torch.allclose(found, computed("torch", model, params, X, y, 0.5), atol=1e-3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     which=st.sampled_from(range(len(MODELS))),
     kind=st.sampled_from(KINDS),
     clip=st.sampled_from([1e-3, 0.1, 1.0, 30.0, None]),
     scale=st.sampled_from([1e-4, 1.0, 1e3, 1e12, 1e30]),
+    weight=st.sampled_from([1e-20, 1.0, 1e10, 1e19, 1e30]),
 )
-def test_one_example_moves_the_sum_by_at_most_the_sensitivity(seed, which, kind, clip, scale):
+def test_one_example_moves_the_sum_by_at_most_the_sensitivity(
+    seed, which, kind, clip, scale, weight
+):
     """Whatever the example: it is the whole of a lot of one."""
     model = MODELS[which]
     X, y, params = problem(model, rows=1, seed=seed)
-    found = computed(kind, model, params, X * scale, y, clip)
+    found = computed(kind, model, params * weight, X * scale, y, clip)
     assert torch.isfinite(found).all()
     assert (found.double().norm(dim=1) <= (1.0 if clip is None else clip)).all()
 
@@ -193,6 +196,18 @@ def test_a_factor_too_small_for_float32_counts_as_zero(x, target, kind):
         params = torch.full((1, size(model)), 1e-3)
         found = computed(kind, model, params, torch.tensor([[x]]), torch.tensor([target]), 1.0)
         assert found.double().norm() <= 1.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weight", [1.7e19, 1e15, 1e30])
+@pytest.mark.parametrize("clip", [1e-12, 1e-7, 1e-3, 1.0])
+def test_a_hidden_layer_of_any_size_is_bounded(clip, weight, kind):
+    """Candidates with diverged weights are clipped too."""
+    model = TwoLayer(1, None, width=1)
+    for x, target in ((1e19, 1e-8), (1.0, 1e-8), (1e10, 1e20)):
+        params = torch.tensor([[weight, 0.0, 1e-30, 0.0]])
+        found = computed(kind, model, params, torch.tensor([[x]]), torch.tensor([target]), clip)
+        assert found.double().norm() <= clip
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")  # torch's

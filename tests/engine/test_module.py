@@ -299,6 +299,54 @@ def test_outputs_must_fit_the_classes():
             clipped_sum(Module(net, classes), row(net), X, y, 1.0)
 
 
+def test_what_would_fail_on_some_rows_fails_before_any():
+    X, y = cases()["two outputs"][1:3]
+    with pytest.raises(InputError, match="does not train"):
+        clipped_sum(
+            Module(nn.Linear(5, 1), 3, criterion=functional.cross_entropy),
+            torch.zeros(6),
+            X,
+            y,
+            1.0,
+        )
+    with pytest.raises(InputError, match="does not train"):
+        clipped_sum(
+            Module(nn.Linear(5, 2), None, criterion=functional.nll_loss), torch.zeros(12), X, y, 1.0
+        )
+    net, X, y, _ = cases()["words"]
+    with pytest.raises(InputError, match="does not train"):
+        clipped_sum(Module(net, 4, tokens=21), row(net), X, y, 1.0)
+
+
+def test_what_a_module_raises_on_data_is_not_told():
+    class Picky(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.last = nn.Linear(5, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if x.shape[0] == 1 and Picky.strict:
+                raise ValueError("98765")
+            return self.last(x)
+
+        strict = False
+
+    X, y = cases()["two outputs"][1:3]
+    model, params = Module(Picky(), 2), torch.zeros(1, 12)
+    x = examples(X, y)
+    Picky.strict = True
+    with pytest.raises(InputError, match="raised ValueError on a row") as caught:
+        model._gradients_of_data(params, x.inputs[None], x.targets[None])
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_memory_counts_what_the_layers_put_out():
+    net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 7 * 7, 3))
+    rows = examples(cases()["conv"][1], cases()["conv"][2])
+    assert Module(net, 3)._activations(rows) == 3 * 8 * 49 + 2 * 3  # and once more for the whole
+
+
 def test_wrong_shapes_are_one_line():
     X, y = cases()["conv"][1:3]
     with pytest.raises(InputError, match="does not train on inputs of shape") as caught:

@@ -21,8 +21,10 @@ from honestdp.engine import (
     correct,
     examples,
     named,
+    noise,
     size,
     train,
+    work,
 )
 from honestdp.errors import InputError
 
@@ -87,6 +89,18 @@ def test_batched_equals_one_by_one_for_a_module():
         assert torch.allclose(together.parameters(i), alone.parameters(0), rtol=1e-3, atol=1e-4), (
             chosen
         )
+
+
+def test_torch_alone_trains_the_same(monkeypatch):
+    """What runs where there is no kernel (a GPU), run here."""
+    rows, model = data(), MODELS["two-layer"]
+    compiled = train(model, rows, GRID, SCHEDULE, Randomness.simulation(5))
+    monkeypatch.setattr(work._Group, "_compiled", work._Group._in_torch)
+    monkeypatch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
+    in_torch = train(model, rows, GRID, SCHEDULE, Randomness.simulation(5))
+    for i, chosen in enumerate(GRID):
+        expected = compiled.parameters(i)
+        assert torch.allclose(in_torch.parameters(i), expected, rtol=1e-3, atol=1e-4), chosen
 
 
 def test_place_and_company_do_not_matter():

@@ -23,6 +23,9 @@ from honestdp.candidates import Candidate
 
 ROUNDING = 1e-5
 AUTOMATIC_OFFSET = 0.01
+LARGEST_SQUARE = (
+    3e38  # a layer's input beyond would bring the rounding of tiny gradients back to size
+)
 SMALLEST = 1.2e-38  # a factor below has lost digits in float32 and may round up: it counts as zero
 
 

@@ -100,14 +100,18 @@ def _targets(targets: Any) -> Tensor:
         raise InputError(f"targets have shape {tuple(y.shape)}: give one number a row")
     if len(y) >= 2**31:
         raise InputError(f"{len(y)} rows: the engine numbers rows with 31 bits; give fewer")
-    return y.float() if y.is_floating_point() else y.long()
+    # Copies: what the caller does with its own later must not reach a training.
+    return y.to(torch.float32 if y.is_floating_point() else torch.long, copy=True)
 
 
 def _tensor(name: str, values: Any) -> Tensor:
     """Any table of numbers as a tensor; text and objects are refused by their type alone."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     try:
-        return torch.as_tensor(array)
+        made = torch.as_tensor(array)
+        if made.is_complex():
+            raise TypeError
+        return made
     except (TypeError, ValueError, RuntimeError) as error:
         kind = getattr(array, "dtype", type(array).__name__)
         raise InputError(f"{name} of type {kind}: give an array of numbers") from error
@@ -119,7 +123,8 @@ def _dense(inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
     if x.ndim < 2:
         raise InputError(f"inputs have shape {tuple(x.shape)}: give one row an example")
     if not x.is_floating_point():  # token numbers stay whole, for an embedding
-        return x.contiguous(), torch.ones(len(x), dtype=torch.bool), torch.ones(len(x))
+        whole = x.to(torch.long, copy=True).contiguous()
+        return whole, torch.ones(len(x), dtype=torch.bool), torch.ones(len(x), dtype=torch.float32)
     x = x.float()
     finite = torch.isfinite(x).flatten(1).all(1)
     x = torch.where(finite.view(-1, *[1] * (x.ndim - 1)), x, 0.0).contiguous()

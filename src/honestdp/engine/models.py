@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from honestdp.engine.clipping import Clip, ClippedSum, finite
+from honestdp.engine.clipping import LARGEST_SQUARE, Clip, ClippedSum, finite
 from honestdp.engine.examples import Examples
 from honestdp.engine.kernels import linear, two_layer
 from honestdp.engine.losses import Loss
@@ -243,7 +243,9 @@ class TwoLayer(_ClosedForm):
             torch.bmm(d2, part["weight"].transpose(1, 2), out=d1)
             if self.activation:
                 d1.mul_(h > 0)
-            squares = _square(d2) * (_square(h) + 1) + _square(d1) * examples.squares[rows]
+            hidden = _square(h) + 1
+            squares = _square(d2) * hidden + _square(d1) * examples.squares[rows]
+            squares = torch.where(hidden < LARGEST_SQUARE, squares, torch.inf)
             factor = clip.factors(squares.sqrt()).unsqueeze(-1)
             d1, d2, h = finite(d1.mul_(factor)), finite(d2.mul_(factor)), finite(h)
             into["hidden_weight"].baddbmm_(x.transpose(1, 2), d1)

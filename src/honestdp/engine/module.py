@@ -70,6 +70,7 @@ class Module:
         if not self._trained:
             raise InputError("module: has no parameter that requires a gradient; nothing to train")
         kept = [(n, p) for n, p in self.module.named_parameters() if not p.requires_grad]
+        self._sizes: dict[tuple[int, ...], int] = {}
         self._constants = {n: v.detach() for n, v in [*kept, *self.module.named_buffers()]}
 
     @property
@@ -86,21 +87,26 @@ class Module:
                 f"inputs of type {examples.inputs.dtype}: declare how many tokens there are with "
                 'Module(..., tokens=...), or give X.astype("float32")'
             )
-        x = examples.inputs.new_zeros(1, 1, *examples.shape)
-        y = examples.targets.new_zeros(1, 1)
+        # Two made-up rows: the smallest token and class, and the largest.
+        x = examples.inputs.new_zeros(1, 2, *examples.shape)
+        y = examples.targets.new_zeros(1, 2)
+        x[:, 1] = (self.tokens or 1) - 1
+        y[:, 1] = (self.loss.classes or 1) - 1
         try:
             start = self._initial(None).unsqueeze(0).to(examples.device)
-            self._gradients(self._copy(), start, x, y)
             outputs = self.outputs(start, x[0]).shape[-1]
+            if self.criterion is not None or outputs == self.loss.outputs:
+                self._gradients(self._copy(), start, x, y)
         except Exception as error:
             reason = str(error).strip().split("\n")[0]
             raise InputError(
-                f"module: does not train on inputs of shape {examples.shape} a row ({reason})"
+                f"module: does not train on inputs of shape {examples.shape} a row ({reason}); its "
+                "outputs need the shape [row, output]"
             ) from error
         if self.criterion is None and outputs != self.loss.outputs:
             raise InputError(
                 f"module: has {outputs} outputs a row for {self.loss.classes or 'no'} classes; "
-                f"give it {self.loss.outputs}"
+                f"give it {'1 or 2' if self.loss.classes == 2 else self.loss.outputs}"
             )
 
     def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
@@ -127,7 +133,7 @@ class Module:
         constants = {n: v.to(x.device) for n, v in self._constants.items()}
         output = functional_call(module, params | constants, (x.unsqueeze(0),)).squeeze(0)
         classes = self.loss.classes
-        target = y.clamp(0, classes - 1) if classes else y
+        target = y.clamp(0, classes - 1) if classes else y.float()
         if self.criterion is not None:
             return self.criterion(output, target)
         if not classes:
@@ -143,11 +149,40 @@ class Module:
         one = grad(partial(self._example_loss, module))
         return vmap(vmap(one, in_dims=(None, 0, 0)))(named(self, params), x, y)
 
+    def _gradients_of_data(self, params: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
+        """As `_gradients`; what a module raises on data may quote it, so only its type is told."""
+        try:
+            return self._gradients(self._copy(), params, x, y)
+        except Exception as error:
+            kind = type(error).__name__
+        raise InputError(f"module: raised {kind} on a row; make its forward pass take any values")
+
+    def _activations(self, examples: Examples) -> int:
+        """How many numbers the layers put out for one row: what a step holds beside gradients."""
+        if examples.shape not in self._sizes:
+            counted = [0]
+
+            def count(layer: nn.Module, given: Any, output: Any) -> None:
+                counted[0] += output.numel() if isinstance(output, Tensor) else 0
+
+            module = self._copy()
+            for layer in module.modules():
+                layer.register_forward_hook(count)
+            module(self._row_of_zeros(examples))
+            self._sizes[examples.shape] = counted[0]
+        return self._sizes[examples.shape]
+
+    def _row_of_zeros(self, examples: Examples) -> Tensor:
+        assert isinstance(examples.inputs, Tensor)
+        device = next(iter(self._trained.values())).device
+        return examples.inputs.new_zeros(1, *examples.shape).to(device)
+
     def clipped_sum(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
         out.zero_()
-        each = max(1, min(_AT_ONCE, space.memory // (8 * params.shape[1])))
+        floats = 2 * params.shape[1] + 4 * self._activations(examples)
+        each = max(1, min(_AT_ONCE, space.memory // (4 * floats)))
         # Whole lots of several candidates where they are small, parts of one where they are not.
         together = max(1, each // max(1, int(lots.counts.max())))
         for first in range(0, len(params), together):
@@ -156,7 +191,7 @@ class Module:
             for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
                 y = examples.targets[chosen]
                 x, sound = self._known(examples.dense(chosen, space))
-                gradients = self._gradients(self._copy(), part, x, y)
+                gradients = self._gradients_of_data(part, x, y)
                 counts = mask & sound & self.loss.known(y)
                 _add_clipped(gradients, counts, clip.of(rows), into)
         return ClippedSum(out, clip.bound)

@@ -42,9 +42,14 @@ def clipped_sum(
     if clip_norm is None:
         bound = torch.ones(count, dtype=torch.float32, device=rows.device)
     else:
-        bound = torch.as_tensor(clip_norm, dtype=torch.float32, device=rows.device).expand(count)
-        for value in bound.tolist():
+        given = torch.as_tensor(clip_norm, dtype=torch.float64, device=rows.device)
+        if given.shape not in ((), (1,), (count,)):
+            raise InputError(
+                f"clip_norm: {len(given)} for {count} candidates; give one, or one each"
+            )
+        for value in given.reshape(-1).tolist():
             between(*CLIP_NORMS, "clip_norm", value)
+        bound = given.float().expand(count)
     automatic = torch.full((count,), clip_norm is None, device=rows.device)
     clip, lots = Clip(bound.contiguous(), automatic), Lots.everything(len(rows), count)
     with torch.no_grad():

@@ -24,7 +24,7 @@ from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
 from honestdp.engine.rules import RULES
 from honestdp.engine.work import CandidateState, CohortWork
-from honestdp.errors import InputError, between, fail, instance, positive_integer
+from honestdp.errors import InputError, between, fail, positive_integer
 from honestdp.randomness import Purpose, Randomness
 
 MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lot
@@ -63,6 +63,7 @@ class Trained:
     numbers: tuple[int, ...]
     schedule: Schedule
     simulated: bool
+    rows: int
     states: tuple[CandidateState, ...]
     record: tuple[tuple[int, tuple[int, ...], Any], ...]
 
@@ -114,16 +115,20 @@ def train(
     workers: cohorts trained at a time (default: one a core).
     memory: bytes of work space for one chunk of a lot, per worker.
     """
+    _kind("examples", examples, Examples, "examples(X, y)")
+    _kind("schedule", schedule, Schedule, "Schedule(steps=1000, lot_size=250)")
+    _kind("randomness", randomness, Randomness, "Randomness() or Randomness.simulation(1)")
     models, candidates = _models(model, candidates), tuple(candidates)
     numbers = _numbers(numbers, len(candidates))
-    instance(Randomness, "randomness", randomness, "Randomness() or Randomness.simulation(1)")
     _check(models, examples, candidates, schedule)
     if observe is not None:
         positive_integer("observe_every", observe_every)
     positive_integer("memory", memory)
     workers = default_workers(examples.device) if workers is None else workers
     positive_integer("workers", workers)
-    what = (models, candidates, tuple(numbers), schedule, randomness.simulated)
+    what = (
+        models, candidates, tuple(numbers), schedule, randomness.simulated, len(examples)
+    )  # fmt: skip
     states = list(
         _resumed(resume, what)
         if resume
@@ -233,11 +238,17 @@ def _in_parallel(
         torch.set_num_threads(threads)
 
 
+def _kind(name: str, value: object, kind: type, example: str) -> None:
+    """Names the type alone: a value in the wrong place may be data."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name}: is a {type(value).__name__}; give {example}")
+
+
 def _models(model: Model | Sequence[Model], candidates: Sequence[Candidate]) -> tuple[Model, ...]:
-    if isinstance(candidates, Candidate) or not candidates:
+    if not isinstance(candidates, Sequence) or not candidates:
         raise InputError("candidates: give a list of at least one")
     for candidate in candidates:
-        instance(Candidate, "candidates", candidate, "Candidate(noise_multiplier=1.0)")
+        _kind("candidates", candidate, Candidate, "Candidate(noise_multiplier=1.0)")
     if isinstance(model, nn.Module):  # before Sequential is taken for a sequence of models
         raise InputError("model: is a bare nn.Module; wrap it, Module(net, classes=...)")
     if isinstance(model, Sequence):
@@ -250,12 +261,12 @@ def _models(model: Model | Sequence[Model], candidates: Sequence[Candidate]) -> 
 
 
 def _numbers(numbers: Sequence[int] | None, count: int) -> list[int]:
-    chosen = list(range(count)) if numbers is None else [int(n) for n in numbers]
+    chosen = list(range(count)) if numbers is None else list(numbers)
     if len(chosen) != count or len(set(chosen)) != count:
         raise InputError(f"numbers: {count} candidates need {count} different numbers")
-    if not all(0 <= n < 2**32 for n in chosen):
-        raise InputError("numbers: must lie between 0 and 4294967295")
-    return chosen
+    if not all(isinstance(n, int | np.integer) and 0 <= n < 2**32 for n in chosen):
+        raise InputError("numbers: must be whole and lie between 0 and 4294967295")
+    return [int(n) for n in chosen]
 
 
 def _check(
@@ -279,8 +290,9 @@ def _check(
 
 
 def _resumed(resume: Trained, what: tuple[Any, ...]) -> Sequence[CandidateState]:
-    was = (resume.models, resume.candidates, resume.numbers, resume.schedule, resume.simulated)
-    names = ("models", "candidates", "numbers", "schedule", "randomness (simulation or not)")
+    fields = ("models", "candidates", "numbers", "schedule", "simulated", "rows")
+    was = tuple(getattr(resume, field) for field in fields)
+    names = (*fields[:4], "randomness (simulation or not)", "rows (their number)")
     for name, before, now in zip(names, was, what, strict=True):
         if before != now:
             raise InputError(f"resume: was made with other {name}; pass what it was made with")

@@ -48,14 +48,15 @@ class _Group:
     def update(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
         if self.params.device.type == "cpu":
             self._compiled(total, noise, step)
-            if self.rule.finish and step % self.rule.lots == 0:
-                self._keep(*self.rule.finish(self.params, self.state, self.knobs))
         else:
-            g = noise.noisy_mean(total, step, self.rows)
-            self._keep(*self.rule.update(g, self.params, self.state, self.knobs, step))
+            self._in_torch(total, noise, step)
         taken = self._averaged(step)
         if self.mean is not None and taken:
             self.mean.lerp_(self.params, 1 / taken)
+
+    def _in_torch(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
+        g = noise.noisy_mean(total, step, self.rows)
+        self._keep(*self.rule.update(g, self.params, self.state, self.knobs, step))
 
     def _compiled(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
         params = self.params.numpy()
@@ -63,12 +64,14 @@ class _Group:
         table = self.rule.table(self.knobs, self.state, step).numpy()
         code = CODES[self.rule.formula(step)]
         noisy_update(*noise.stated(total, step, self.rows), code, params, *slots[:2], table)
+        if self.rule.finish and step % self.rule.lots == 0:
+            self._keep(*self.rule.finish(self.params, self.state, self.knobs))
 
     def _keep(self, params: Tensor, state: dict[str, Tensor]) -> None:
-        self.params.copy_(params)
-        for name, value in state.items():
+        for name, value in state.items():  # first: a slot may be where the parameters were
             if value is not self.state[name]:
                 self.state[name].copy_(value)
+        self.params.copy_(params)
 
     def _averaged(self, step: int) -> int:
         """How many results the mean holds after this step; 0 while it takes none."""

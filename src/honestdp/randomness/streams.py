@@ -2,8 +2,8 @@
 
 The privacy proofs need lots and noise that are independent between candidates and steps and
 that nobody can guess. In production the root is 256 bits from the operating system, made
-afresh in every process and never written; no stream of it is ever used twice (`claimed`
-holds that). With a seed everything can be repeated, and is therefore a *simulation*: it
+afresh in every process and never written; no stream of lots or noise is ever used twice
+(`claimed` holds that). With a seed everything can be repeated, and is therefore a *simulation*: it
 protects nobody, and whatever it makes must say so.
 """
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import float32, float64
 
 from honestdp.compiled import compiled_fast
+from honestdp.engine.clipping import LARGEST_SQUARE
 from honestdp.engine.kernels.linear import ask_ahead
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 
@@ -89,7 +90,7 @@ def _backward(
         d1[i] = d1[i] if (h[i] > 0 or not relu) else float32(0)
         d1_square += float64(d1[i]) * float64(d1[i])
     factor = clip_factor(output_square * hidden_square + d1_square * square, bound, automatic)
-    finite = factor >= 0
+    finite = factor >= 0 and hidden_square < LARGEST_SQUARE
     for i in range(h.size):  # where, not times zero: zero times NaN is NaN
         d1[i] = d1[i] * factor if finite else float32(0)
         h[i] = h[i] if finite else float32(0)
