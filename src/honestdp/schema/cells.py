@@ -1,0 +1,217 @@
+"""One column of cells as numbers, or as places in a list of declared words. Never raises.
+
+What a cell means does not depend on the other cells, on how the table was stored, nor on what
+type the column has: the cell 1 is the same as "1", " 1 ", 1.0 and "1.0", true the same as 1.
+A cell is missing if it is null, empty, or a number that is not finite.
+Whole columns are converted by compiled code; only columns of mixed Python objects, and stored
+types that are neither numbers nor text (dates), are written out as text cell by cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from honestdp.schema.columns import written
+
+MISSING, UNKNOWN = -2, -1  # places that are none of the declared words
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+TEXT = pa.large_string()
+
+
+class Cells:
+    """A column: floats (`NaN` missing), or text (null missing)."""
+
+    def __init__(self, column: pa.Array) -> None:
+        self._column = column  # Sensitive
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __repr__(self) -> str:
+        return f"Cells({len(self)} rows)"
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Each cell as a number; NaN where it is missing, no number or not finite."""
+        column = self._column
+        if pa.types.is_dictionary(column.type):
+            values = Cells(_plain(column.dictionary)).numbers()
+            return _taken(values, column.indices, math.nan)
+        if not _is_text(column.type):
+            return _finite(_floats(column))
+        return _finite(_parsed(pc.utf8_trim_whitespace(column)))
+
+    def places(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """Where each cell stands in the list of words; `MISSING` or `UNKNOWN` otherwise."""
+        column = self._column
+        if pa.types.is_dictionary(column.type):
+            values = Cells(_plain(column.dictionary)).places(words)
+            return _taken(values, column.indices, MISSING)
+        if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+            return _by_number(_floats(column), words)
+        column = pc.utf8_trim_whitespace(column if _is_text(column.type) else column.cast(TEXT))
+        found = pc.index_in(column, value_set=pa.array(words, TEXT))
+        places = pc.fill_null(found, UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int64)
+        empty = pc.fill_null(pc.equal(column, ""), True).to_numpy(zero_copy_only=False)
+        places[empty] = MISSING
+        rest = np.flatnonzero(places == UNKNOWN)
+        if len(rest):
+            places[rest] = _other_spellings(column.take(pa.array(rest)), words)
+        return places
+
+
+def cells(values: Any) -> Cells:
+    """A column of anything: Arrow, NumPy, or a sequence of Python objects."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    if isinstance(values, pa.Array):
+        return Cells(_plain(values))
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.itemsize <= 8:
+        return Cells(pa.array(np.ascontiguousarray(values, values.dtype.newbyteorder("="))))
+    return Cells(_texts(values))
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Bools, whole numbers, floats, decimals and dictionaries as they are; all else as text."""
+    kind = column.type
+    types = pa.types
+    if isinstance(column, pa.ExtensionArray):
+        return _plain(column.storage)
+    if types.is_null(kind):
+        return pa.nulls(len(column), TEXT)
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return column
+    if types.is_decimal(kind) or types.is_dictionary(kind):
+        return column
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return column.cast(TEXT)
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        try:
+            return column.cast(pa.large_binary()).cast(TEXT)
+        except pa.ArrowInvalid:  # not UTF-8 throughout: cell by cell
+            pass
+    return _texts(_object(cell) for cell in column)
+
+
+def _object(cell: pa.Scalar) -> object:
+    try:
+        return cell.as_py()
+    except Exception:  # a date outside the calendar, say
+        return None
+
+
+def _texts(values: Iterable[Any]) -> pa.Array:
+    """Python objects as text. All str (or missing): compiled; else cell by cell."""
+    values = values if isinstance(values, np.ndarray) else list(values)
+    if not isinstance(values, np.ndarray) or values.dtype.kind in "OUT":
+        try:
+            return pa.array(values, TEXT, from_pandas=True)
+        except Exception:  # not all of them text
+            pass
+    return pa.array([_text(value) for value in values], TEXT)
+
+
+def _text(value: Any) -> str | None:
+    """One cell as text. Whatever its class does, nothing is raised."""
+    try:
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        if isinstance(value, str):
+            return str.encode(value, "utf-8", "replace").decode()
+        if isinstance(value, (bool, np.bool_)):
+            return "true" if value else "false"
+        if isinstance(value, Integral):
+            return str(int(value))
+        if isinstance(value, Real):
+            number = float(value)
+            return written(number) if math.isfinite(number) else None
+        if value is None or _is_null(value):
+            return None
+        if isinstance(value, np.datetime64):
+            value = value.astype("datetime64[us]").item()
+        if isinstance(value, datetime):  # midnight is a date without a time
+            return str(value).removesuffix(" 00:00:00")
+        return str(value).encode("utf-8", "replace").decode()
+    except Exception:
+        return None
+
+
+def _is_null(value: Any) -> bool:
+    """pandas' NA and NaT, NumPy's NaT: not equal to themselves, or unable to say."""
+    same = value == value
+    return same is not True and not (isinstance(same, np.bool_) and bool(same))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_large_string(kind)
+
+
+def _floats(column: pa.Array) -> NDArray[np.float64]:
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64)  # a null is NaN already
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isfinite(values), values, math.nan)
+
+
+def _parsed(column: pa.Array) -> NDArray[np.float64]:
+    """Trimmed text as numbers, infinite where it says so; NaN where it is no number."""
+    digits = pc.if_else(pc.match_substring_regex(column, NUMBER), column, None)
+    values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    rest = np.flatnonzero(np.isnan(values))
+    if len(rest):
+        words = pc.utf8_lower(column.take(pa.array(rest)))
+        for word, value in (("true", 1.0), ("false", 0.0)):
+            said = pc.fill_null(pc.equal(words, word), False).to_numpy(zero_copy_only=False)
+            values[rest[said]] = value
+    return values
+
+
+def _other_spellings(column: pa.Array, words: Sequence[str]) -> NDArray[np.int64]:
+    """Places of text that is none of the words as it stands: compared as numbers.
+
+    Text that says "nan" or "inf" is a number that is not finite: missing.
+    """
+    values = _parsed(column)
+    places = _by_number(values, words)
+    not_finite = pc.match_substring_regex(column, r"^(?i)[+-]?(nan|inf|infinity)$")
+    places[np.isnan(values)] = UNKNOWN
+    places[not_finite.to_numpy(zero_copy_only=False)] = MISSING
+    return places
+
+
+def _by_number(values: NDArray[np.float64], words: Sequence[str]) -> NDArray[np.int64]:
+    """Places of numbers among the words that are numbers; `MISSING` where not finite.
+
+    Of two words for one number ("1" and "01") the plain one counts, else the first.
+    """
+    numbers = _parsed(pa.array(words, TEXT)).tolist()
+    usable = [i for i in range(len(words)) if math.isfinite(numbers[i])]
+    usable.sort(key=lambda i: (words[i] != written(numbers[i]), i))
+    known, first = np.unique([numbers[i] for i in usable], return_index=True)
+    places = np.full(len(values), UNKNOWN, dtype=np.int64)
+    if len(known):
+        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+        places = np.where(known[at] == values, np.asarray(usable)[first[at]], places)
+    places[~np.isfinite(values)] = MISSING
+    return places
+
+
+def _taken(values: NDArray[Any], indices: pa.Array, missing: float) -> NDArray[Any]:
+    """values[indices], with a null index missing."""
+    padded = np.append(values, np.asarray(missing, dtype=values.dtype))
+    at = pc.fill_null(indices.cast(pa.int64()), len(values)).to_numpy(zero_copy_only=False)
+    return padded[at]

@@ -1,0 +1,130 @@
+"""CSV and Parquet files, read whole. Every CSV cell is text: no type is guessed from a value.
+
+CSV: comma-separated (`.tsv`: tabs; a header without commas but with semicolons or tabs: those), a
+header line, UTF-8; `.gz`, `.bz2` and `.zst` are unpacked. Bytes that are not UTF-8 become
+replacement characters in their cell. A line with more or fewer cells than the header, or a quote
+that never closes, is a fault of the file and raises: rows are neither dropped nor padded. An empty
+line is no row, unless the table has one column only: then it is a missing cell.
+Parquet is told by its first four bytes, whatever the file is called.
+
+The errors of the readers quote cells; none of their text is passed on.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from honestdp.errors import InputError
+
+BLOCK = 1 << 26  # bytes read at a time; a longer line is refused
+
+
+def read_file(path: Path, wanted: Sequence[str]) -> pa.Table:
+    """The wanted columns of a file (those that it has), or all of a Parquet file."""
+    if is_parquet(path):
+        return _read_parquet(path)
+    names, delimiter = csv_header(path)
+    return _read_csv(path, names, delimiter, set(wanted))
+
+
+def header(path: Path) -> list[str]:
+    """The names of a file's columns; no row is read."""
+    if is_parquet(path):
+        try:
+            return list(parquet.read_schema(path).names)
+        except Exception:
+            raise InputError(f"{path}: not a sound Parquet file; write it anew") from None
+    return csv_header(path)[0]
+
+
+def is_parquet(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PAR1"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise InputError(f"{path}: cannot be read ({reason}); give a CSV or Parquet file") from None
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        return parquet.ParquetFile(path).read()
+    except Exception:
+        raise InputError(f"{path}: not a sound Parquet file; write it anew") from None
+
+
+def csv_header(path: Path) -> tuple[list[str], str]:
+    """The names in the first line, and what separates them."""
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            file = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+            lines = iter(lambda: file.readline(BLOCK), "")
+            first = next(lines, "")
+            separator = _separator(path, first)
+            rest = (line for part in ([first], lines) for line in part)
+            names = next(csv.reader(rest, delimiter=separator), [])
+    except InputError:
+        raise
+    except Exception:
+        raise InputError(f"{path}: its first line cannot be read; give a CSV file") from None
+    if not names:
+        raise InputError(f"{path}: no header; the first line must name the columns")
+    if any("\0" in name for name in names):
+        raise InputError(f"{path}: its first line is not UTF-8 text; save the file as UTF-8")
+    return [name.strip() for name in names], separator
+
+
+def _separator(path: Path, first: str) -> str:
+    if ".tsv" in path.suffixes:
+        return "\t"
+    if "," not in first:
+        return next((mark for mark in ";\t" if mark in first), ",")
+    return ","
+
+
+def _read_csv(path: Path, names: list[str], delimiter: str, wanted: set[str]) -> pa.Table:
+    # Named by position, so that a name that occurs twice does no harm; the header is row 0.
+    positions = [f"f{i}" for i in range(len(names))]
+    kept = [i for i, name in enumerate(names) if name in wanted] or [0]
+    try:
+        table = arrow_csv.read_csv(
+            str(path),
+            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=BLOCK),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                check_utf8=False,
+                column_types={position: pa.large_binary() for position in positions},
+                include_columns=[positions[i] for i in kept],
+                strings_can_be_null=False,
+            ),
+        )
+    except Exception as error:
+        raise InputError(f"{path}: {_fault(str(error), len(names))}") from None
+    called = [names[i] for i in kept]
+    first = [column[0].as_py() for column in table.columns if table.num_rows]
+    if [cell.decode("utf-8", "replace").strip() for cell in first] != called:
+        raise InputError(f"{path}: its first line can be read in two ways; quote it plainly")
+    return table.slice(1).rename_columns(called)
+
+
+def _fault(said: str, expected: int) -> str:
+    """What is wrong with a CSV file, in shapes alone."""
+    found = re.search(r"Expected (\d+) columns, got (\d+)", said)
+    if found is None:
+        return "not a sound CSV file (no rows, a quote that never closes, a broken archive?)"
+    return (
+        f"a line has {found[2]} cells, the header {expected}; "
+        "every line needs as many, and a cell with a separator in it needs quotes"
+    )

@@ -1,0 +1,192 @@
+"""Tables of any kind, opened as named columns of cells. Only structure raises, never a cell.
+
+A path to a CSV or Parquet file, a pandas, polars or pyarrow table (or any other that narwhals
+reads), a dict of columns, a NumPy structured array: columns are found by name, white space around
+names aside, and extra columns are ignored. A NumPy array (or anything that turns into one, such
+as a torch tensor or a SciPy sparse matrix) has no names: its columns are the schema's, in order,
+the target last or absent.
+
+No row is dropped, reordered or merged. Errors name columns and shapes, and are raised without the
+underlying error, whose text may quote a cell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from honestdp.errors import InputError
+from honestdp.schema.cells import Cells, cells
+from honestdp.schema.files import read_file
+
+Get = Callable[[int], Any]
+
+
+class Table:
+    """Named columns of equal length. Make one with `open_table`."""
+
+    def __init__(
+        self, source: str, names: Sequence[object], get: Get, rows: int, matrix: Any = None
+    ) -> None:
+        self.source = source
+        self.matrix = matrix  # Sensitive: the whole table, where it came as a sparse matrix
+        self.names = [str(name).strip() for name in names]
+        self.rows = rows
+        self._get = get  # Sensitive: gives the cells
+
+    def __repr__(self) -> str:
+        return f"Table({self.source}, {self.rows} rows, {len(self.names)} columns)"
+
+    def check(self, wanted: Sequence[str]) -> None:
+        """Raise unless every wanted column is there exactly once."""
+        count = Counter(self.names)
+        absent = [name for name in wanted if not count[name]]
+        if absent:
+            raise InputError(
+                f"{self.source}: no column {_listed(absent)}; it has {_listed(self.names)}"
+            )
+        twice = [name for name in wanted if count[name] > 1]
+        if twice:
+            raise InputError(
+                f"{self.source}: several columns are called {_listed(twice)}: keep one"
+            )
+
+    def cells(self, name: str) -> Cells:
+        try:
+            found = cells(self._get(self.names.index(name)))
+        except Exception:
+            raise InputError(f"{self.source}: column {name!r} is not a list of cells") from None
+        if len(found) != self.rows:
+            raise InputError(
+                f"{self.source}: column {name!r} has {len(found)} rows, others {self.rows}: "
+                "give columns of one length"
+            )
+        return found
+
+
+def open_table(table: Any, order: Sequence[str]) -> Table:
+    """Any table, as columns. `order`: the names of a NumPy array's columns, the target last."""
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, (str, os.PathLike)):
+        path = Path(table)
+        return _arrow(read_file(path, order), str(path))
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    if isinstance(table, pa.Table):
+        return _arrow(table, "table")
+    if isinstance(table, Mapping):
+        return _columns(table)
+    if isinstance(table, np.ndarray) and table.dtype.names:
+        return _columns({name: table[name] for name in table.dtype.names})
+    frame = _frame(table)
+    return _array(table, order) if frame is None else frame
+
+
+def _arrow(table: pa.Table, source: str) -> Table:
+    return Table(source, table.column_names, table.column, table.num_rows)
+
+
+def _columns(table: Mapping[Any, Any]) -> Table:
+    names, values = list(table), list(table.values())
+    for name, value in zip(names, values, strict=True):
+        check_column(f"table: column {str(name)!r}", value)
+    lengths = {str(name): len(value) for name, value in zip(names, values, strict=True)}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name!r} {length}" for name, length in list(lengths.items())[:20])
+        raise InputError(f"table: columns differ in length ({said}); give columns of one length")
+    rows = next(iter(lengths.values()), 0)
+    return Table("table", names, lambda i: column_of(values[i]), rows)
+
+
+def check_column(called: str, value: Any) -> None:
+    """Raise unless this is one column."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise InputError(f"{called} is not a list of cells")
+    if getattr(value, "ndim", 1) != 1:
+        raise InputError(f"{called} has {value.ndim} dimensions: give one")
+
+
+def column_of(values: Any) -> Any:
+    """One column: what `cells` reads. A series of a data frame is taken apart first."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
+        return values
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _series(series)
+    if hasattr(values, "detach"):  # a torch tensor
+        values = values.detach().cpu()
+    return np.asarray(values) if hasattr(values, "__array__") else list(values)
+
+
+def _series(series: Any) -> Any:
+    """A series as Arrow; as a list where its type is any object, whose type Arrow would guess."""
+    if series.dtype == nw.Object:
+        return series.to_list()
+    try:
+        column = series.to_arrow()
+    except Exception:
+        return series.to_list()
+    return series.to_list() if isinstance(column.type, pa.BaseExtensionType) else column
+
+
+def _frame(table: Any) -> Table | None:
+    """A data frame; None where it is no such thing."""
+    if hasattr(table, "collect") and hasattr(table, "lazy"):  # a lazy polars frame
+        table = table.collect()
+    try:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+    except Exception as error:
+        if "unique column names" not in str(error):
+            raise InputError(f"table: a {type(table).__name__} cannot be read") from None
+        raise InputError("table: two columns have one name; keep one of each") from None
+    if isinstance(frame, nw.DataFrame):
+        rows, width = frame.shape
+        names = list(frame.columns)
+        if len(set(map(str, names))) == width:
+            return Table("table", names, lambda i: _series(frame[:, i]), rows)
+        raise InputError("table: two columns have one name; keep one of each")
+    return None
+
+
+def _array(table: Any, order: Sequence[str]) -> Table:
+    """Rows and columns without names: a NumPy array, a tensor, a SciPy matrix, a list of rows."""
+    if hasattr(table, "detach"):  # a torch tensor
+        table = table.detach().cpu()
+    sparse = table.tocsc() if hasattr(table, "tocsc") else None
+    kind = object if isinstance(table, (list, tuple)) else None  # or NumPy would pick one for all
+    try:
+        values = np.asanyarray(table, dtype=kind) if sparse is None else sparse
+    except Exception:
+        raise InputError(f"table: a {type(table).__name__} cannot be read; {_KINDS}") from None
+    if values.ndim != 2:
+        said = f"a {type(table).__name__} with {values.ndim} dimensions"
+        raise InputError(f"table: {said}; {_KINDS}")
+    rows, width = values.shape
+    if width not in (len(order), len(order) - 1):
+        raise InputError(
+            f"table: {width} columns, the schema has {len(order) - 1} and the target; "
+            "give an array with the schema's columns in its order, the target last or absent"
+        )
+    if sparse is not None:
+        return Table("table", order[:width], lambda i: sparse[:, [i]].toarray()[:, 0], rows, sparse)
+    values = np.asarray(values) if isinstance(values, np.matrix) else values
+    return Table("table", order[:width], lambda i: values[:, i], rows)
+
+
+_KINDS = (
+    "give a path to a CSV or Parquet file, a pandas, polars or pyarrow table, "
+    "a dict of columns or a NumPy array of rows and columns"
+)
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(repr(name[:60]) for name in names[:most])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
