@@ -83,7 +83,7 @@ def test_batched_equals_one_by_one(model, kind):
 
 def test_batched_equals_one_by_one_for_a_module():
     rows, model, grid = data(), MODELS["module"], GRID[:9]
-    together = train(model, rows, grid, SCHEDULE, Randomness.simulation(5))
+    together = train(model, rows, grid, SCHEDULE, Randomness.simulation(5), workers=2)
     for i, chosen in enumerate(grid):
         alone = train(model, rows, [chosen], SCHEDULE, Randomness.simulation(5), numbers=[i])
         assert torch.allclose(together.parameters(i), alone.parameters(0), rtol=1e-3, atol=1e-4), (

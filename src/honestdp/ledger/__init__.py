@@ -1,0 +1,17 @@
+"""The durable privacy budget of one data set: what was spent stays spent.
+
+    chain    the record itself: entries, receipts, hashes; no files
+    store    one SQLite file: locks, durability, plain errors
+    budget   `Ledger`: reserve before the data is opened, release once, verify
+
+Public numbers only. An entry holds a plan and what it costs; never K, a score, a noise seed, a
+hash of the data, or a time (the time from a charge to its release would give K away).
+
+What it cannot know: that two ledgers are about the same people (their totals then add up), or
+that a copy of the whole file is spent twice. A head on a released card shows the latter.
+"""
+
+from honestdp.ledger.budget import Ledger, Remaining
+from honestdp.ledger.chain import Charge, Receipt, fingerprint
+
+__all__ = ["Charge", "Ledger", "Receipt", "Remaining", "fingerprint"]

@@ -1,0 +1,218 @@
+"""The record of a ledger as values: a chain of canonical JSON bodies, no files.
+
+Body 0 opens the ledger (what it protects, the total, the orders); every later one is a charge
+or the release of a charge. Each is stored with
+
+    hash = SHA-256(hash of the body before + newline + body)
+
+so that a body cannot change, move or go missing in the middle without breaking every later
+hash. Cutting off the end, or rewriting everything, leaves a chain that is right in itself: only a
+hash written down elsewhere (the head on a released card) shows it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from honestdp.errors import InputError, fail
+from honestdp.privacy.curve import RdpCurve
+from honestdp.privacy.spending import Budget, Spending
+
+FORMAT = 1
+
+
+class DamagedError(ValueError):
+    """Bodies that are not a ledger's; the message says where."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a ledger is for: fixed when it is made."""
+
+    dataset: str
+    schema: str
+    epsilon: float
+    delta: float
+    unit: str
+    neighbours: str
+    orders: tuple[float, ...]
+    nonce: str  # two ledgers are never the same chain
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.epsilon, self.delta, self.orders)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof that a plan was charged: the key to opening the data once."""
+
+    id: int
+    entry_hash: str
+    plan_fingerprint: str
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One plan in the ledger; `spending` has its curve at the ledger's orders."""
+
+    receipt: Receipt
+    plan: Mapping[str, Any]
+    spending: Spending
+    released: bool
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A whole ledger, checked."""
+
+    opening: Opening
+    charges: tuple[Charge, ...]
+    hashes: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        return self.hashes[-1]
+
+    @property
+    def spendings(self) -> list[Spending]:
+        return [charge.spending for charge in self.charges]
+
+
+def canonical(value: object) -> str:
+    """One text for one value: sorted keys, no spaces, ASCII, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def fingerprint(value: Mapping[str, Any]) -> str:
+    """The SHA-256 of a plan or schema in canonical form. Public values only."""
+    try:
+        return hashlib.sha256(canonical(dict(value)).encode()).hexdigest()
+    except (TypeError, ValueError, RecursionError):
+        raise fail(
+            "plan", sorted(map(str, value)), "must hold only texts, numbers, lists, dicts"
+        ) from None
+
+
+def link(previous: str, body: str) -> str:
+    """The hash of a body after the hash before it (empty before the opening)."""
+    return hashlib.sha256(f"{previous}\n{body}".encode()).hexdigest()
+
+
+def opening_body(opening: Opening) -> str:
+    return canonical({"kind": "ledger", "format": FORMAT, **asdict(opening)})
+
+
+def charge_body(spending: Spending, plan: Mapping[str, Any], orders: Sequence[float]) -> str:
+    values = spending.at(orders).curve.values.tolist()
+    return canonical(
+        {
+            "kind": "charge",
+            "epsilon": spending.epsilon,
+            "delta": spending.delta,
+            "slack": spending.slack,
+            "largest_loss": _finite(spending.largest_loss),
+            "values": [_finite(value) for value in values],
+            "plan": dict(plan),
+            "plan_fingerprint": fingerprint(plan),
+        }
+    )
+
+
+def release_body(receipt: Receipt) -> str:
+    return canonical({"kind": "release", "charge": receipt.id, "hash": receipt.entry_hash})
+
+
+def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
+    """Rows (position, body, hash) as a checked chain; `DamagedError` if they are not one.
+
+    Checked: positions, every hash, every body's form, that no charge was released twice, and
+    that the charges are within the total.
+    """
+    opening: Opening | None = None
+    hashes: list[str] = []
+    charges: list[tuple[Receipt, Mapping[str, Any], Spending]] = []
+    owed: dict[str, int] = {}  # charges not yet released, by hash
+    released: set[int] = set()
+    for position, (number, body, stored) in enumerate(rows):
+        previous = hashes[-1] if hashes else ""
+        if number != position or not isinstance(body, str) or link(previous, body) != stored:
+            raise DamagedError(f"entry {position} does not match its hash")
+        hashes.append(stored)
+        try:
+            facts: dict[str, Any] = json.loads(body)
+            kind = facts.pop("kind")
+            if position == 0:
+                opening = _opening(kind, facts)
+            elif kind == "charge" and opening:
+                charges.append(_charge(position, stored, facts, opening.orders))
+                owed[stored] = position
+            elif kind == "release":
+                id_ = owed.pop(facts["hash"], None)  # each charge once
+                if id_ is None or id_ != facts["charge"]:
+                    raise DamagedError(f"entry {position} releases what it may not")
+                released.add(id_)
+            else:
+                raise DamagedError(f"entry {position} is of no known kind")
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            if isinstance(error, DamagedError):
+                raise
+            raise DamagedError(f"entry {position} cannot be read") from None
+    if opening is None:
+        raise DamagedError("it holds no entries")
+    chain = Chain(
+        opening,
+        tuple(Charge(r, plan, cost, r.id in released) for r, plan, cost in charges),
+        tuple(hashes),
+    )
+    try:
+        within = opening.budget.covers(chain.spendings)
+    except InputError:
+        within = False
+    if not within:
+        raise DamagedError("its charges exceed its total")
+    return chain
+
+
+def _opening(kind: str, facts: Mapping[str, Any]) -> Opening:
+    if kind != "ledger" or facts["format"] != FORMAT:
+        raise DamagedError(f"entry 0 does not open a ledger of format {FORMAT}")
+    named = {name: value for name, value in facts.items() if name != "format"}
+    return Opening(**{**named, "orders": tuple(facts["orders"])})
+
+
+def _charge(
+    position: int, entry_hash: str, facts: Mapping[str, Any], orders: Sequence[float]
+) -> tuple[Receipt, Mapping[str, Any], Spending]:
+    spending = Spending(
+        facts["epsilon"],
+        facts["delta"],
+        facts["slack"],
+        RdpCurve(np.array(orders), np.array([_number(v) for v in facts["values"]])),
+        _number(facts["largest_loss"]),
+    )
+    plan = facts["plan"]
+    if fingerprint(plan) != facts["plan_fingerprint"]:
+        raise DamagedError(f"entry {position} holds a plan that is not its fingerprint's")
+    receipt = Receipt(
+        position, entry_hash, facts["plan_fingerprint"], spending.epsilon, spending.delta
+    )
+    return receipt, plan, spending
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return math.inf if value is None else float(value)

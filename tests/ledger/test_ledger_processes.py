@@ -1,0 +1,61 @@
+"""Many processes at once, and processes that die: never more than the total, never a free run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from honestdp.ledger import Ledger
+from honestdp.privacy.spending import Budget, Spending
+
+PROGRAM = Path(__file__).with_name("ledger_processes.py")
+NAMES = {"dataset": "adult", "schema": "f00d"}
+
+
+def run(*arguments: object) -> Any:
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("processes", "epsilon"),
+    [(8, 0.03), pytest.param(32, 0.02, marks=pytest.mark.slow)],
+)
+def test_racing_processes_get_exactly_the_budget(
+    tmp_path: Path, processes: int, epsilon: float
+) -> None:
+    ledger = Ledger.create(tmp_path / "a.ledger", **NAMES, epsilon=1, delta=1e-6)
+    one, budget = Spending.of_pair(epsilon, 0), Budget(1, 1e-6)
+    room = next(k for k in range(1000) if not budget.covers([one] * (k + 1)))
+    found = run("race", ledger.path, processes, epsilon)
+    assert found["granted"] == room == len(ledger.history())
+    assert room > 1 / epsilon  # the curves compose
+    assert found["winners"] > 1  # it was a race
+    assert not ledger.fits(one)
+
+
+@pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.slow)])
+def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills: int) -> None:
+    path = tmp_path / "a.ledger"
+    Ledger.create(path, **NAMES, epsilon=1000, delta=1e-6)
+    found = run("kill", path, kills, 1)
+    assert found["kills"] == kills
+    if kills > 100:
+        assert found["mid_commit"] > 0  # some died between journal and commit
+
+
+@pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_killed_maker_leaves_a_whole_ledger_or_none(tmp_path: Path, kills: int) -> None:
+    assert run("kill-create", tmp_path, kills, 2)["kills"] == kills
