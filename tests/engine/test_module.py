@@ -211,11 +211,19 @@ def test_no_example_reaches_another():
     ]
     assert torch.allclose(both, each[0] + each[1], atol=1e-6)
 
-    # Nor a score: one row moves a count by at most one, whatever the others are.
-    model, other = Module(net, 2), X.clone()
-    other[0] = 1e6
-    counts = [correct(model, row(net)[None], examples(rows, y)) for rows in (X, other)]
-    assert abs(counts[0] - counts[1]) <= 1
+    # Nor a score: alone, a row is its own mean, and the bias decides.
+    weights = torch.cat([torch.randn(10) * 100, torch.tensor([1.0, 0.0])])
+    right = correct(Module(net, 2), weights[None], examples(X, y))
+    assert right == (y == 0).sum()
+
+
+def test_every_use_has_its_own_structure_around_the_same_tensors():
+    """Two threads that shared one would put their parameters into each other's."""
+    net = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2))
+    own = Module(net, 2)._copy()
+    assert own is not net
+    assert own[0] is not net[0]
+    assert own[0].weight is net[0].weight
 
 
 def test_what_a_forward_pass_keeps_does_not_reach_the_next():
