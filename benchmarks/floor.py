@@ -30,6 +30,7 @@ from workloads import HIDDEN, SEED, Workload
 
 from honestdp.engine import ClippedSum, Randomness
 from honestdp.engine.cohorts import CACHE
+from honestdp.engine.kernels.two_layer import combine
 from honestdp.engine.noise import NoiseMaker
 
 LARGEST = 20  # candidates in a group; fewer where their parameters leave the cache
@@ -155,27 +156,11 @@ def csr_scatter(starts: Any, columns: Any, values: Any, d: Any, total: Any) -> N
 
 @njit(nogil=True, fastmath=True, error_model="numpy")
 def csr_product(starts: Any, columns: Any, values: Any, table: Any, out: Any) -> None:
-    """out = matrix @ table, eight rows of the table in one pass over a row of out."""
-    width = table.shape[1]
+    """out = matrix @ table, by the engine's own product."""
     for r in range(out.shape[0]):
-        j, end = starts[r], starts[r + 1]
         row = out[r]
         row[:] = 0
-        while j + 8 <= end:
-            c, v = columns[j : j + 8], values[j : j + 8]
-            t0, t1, t2, t3 = table[c[0]], table[c[1]], table[c[2]], table[c[3]]
-            t4, t5, t6, t7 = table[c[4]], table[c[5]], table[c[6]], table[c[7]]
-            v0, v1, v2, v3, v4, v5, v6, v7 = v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
-            for h in range(width):
-                left = v0 * t0[h] + v1 * t1[h] + v2 * t2[h] + v3 * t3[h]
-                row[h] += left + (v4 * t4[h] + v5 * t5[h] + v6 * t6[h] + v7 * t7[h])
-            j += 8
-        while j < end:
-            t0 = table[columns[j]]
-            v0 = values[j]
-            for h in range(width):
-                row[h] += v0 * t0[h]
-            j += 1
+        combine(columns[starts[r] : starts[r + 1]], values[starts[r] : starts[r + 1]], table, row)
 
 
 def conv_products(workload: Workload, lots: Any) -> list[Step]:

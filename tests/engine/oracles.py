@@ -6,7 +6,17 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from honestdp.engine import Linear, TwoLayer, named
+from honestdp.engine import Candidate, Linear, TwoLayer, named
+
+
+def candidate(rule: str = "dpadam", **more) -> Candidate:
+    """A candidate of this rule, with what the rule cannot do without."""
+    given = {"noise_multiplier": 1.0, "rule": rule}
+    if rule in ("dpsgd", "dpmomentum"):
+        given["learning_rate"] = 0.1
+    if rule == "balanced":
+        given["row_norm"] = 2.0
+    return Candidate(**(given | more))
 
 
 def as_module(model, params: torch.Tensor) -> nn.Module:

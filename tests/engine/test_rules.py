@@ -7,24 +7,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from oracles import as_module, loss_of
+from oracles import as_module, candidate, loss_of
 
 from honestdp.candidates import RULES as DEFAULTS
-from honestdp.candidates import Candidate
 from honestdp.engine import Linear, Randomness, Schedule, TwoLayer, examples, size, train
 from honestdp.engine.kernels.update import CODES, update
 from honestdp.engine.rules import RULES, Knobs, balanced_rate
 
 NO_CLIP = 1e6
-
-
-def candidate(rule: str, **more) -> Candidate:
-    given = {"noise_multiplier": 1.0, "rule": rule}
-    if rule in ("dpsgd", "dpmomentum"):
-        given["learning_rate"] = 0.1
-    if rule == "balanced":
-        given["row_norm"] = 2.0
-    return Candidate(**(given | more))
 
 
 def rows(features: int = 6, classes: int = 3, n: int = 30):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import numpy as np
+import oracles
 import pytest
 import torch
 from scipy import sparse, stats
@@ -32,14 +33,9 @@ SCHEDULE = Schedule(steps=12, lot_size=20)
 
 
 def candidate(rule: str = "dpadam", **more) -> Candidate:
-    given = {"noise_multiplier": 1.0, "rule": rule}
-    if rule in ("dpsgd", "dpmomentum"):
-        given["learning_rate"] = 0.1
-    if rule == "balanced":
-        given["row_norm"] = 2.0
     if rule == "dpadambc":
-        given["variance_floor"] = 0.01  # at a tiny floor it blows up rounding errors
-    return Candidate(**(given | more))
+        more = {"variance_floor": 0.01} | more  # at a tiny floor it blows up rounding errors
+    return oracles.candidate(rule, **more)
 
 
 GRID = [

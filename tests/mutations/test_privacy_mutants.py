@@ -6,25 +6,10 @@ small a cost, and names the test that must notice.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-class Mutant(NamedTuple):
-    name: str
-    file: str
-    good: str
-    bad: str
-    caught_by: str
-
+from seeded import Mutant, check_caught, check_line, name
 
 GUARANTEE = "tests/privacy/test_guarantee.py"
 SELECTION = "tests/privacy/test_selection.py"
@@ -128,25 +113,12 @@ MUTANTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
 def test_the_line_is_there(mutant: Mutant) -> None:
-    text = (ROOT / "src" / "honestdp" / mutant.file).read_text()
-    assert text.count(mutant.good) == 1, "the line has moved; mend the mutant"
+    check_line(mutant)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
 def test_the_bug_is_caught(mutant: Mutant, tmp_path: Path) -> None:
-    source = tmp_path / "src"
-    shutil.copytree(ROOT / "src", source)
-    target = source / "honestdp" / mutant.file
-    target.write_text(target.read_text().replace(mutant.good, mutant.bad))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", mutant.caught_by],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 1, f"survived {mutant.caught_by}: {done.stdout[-500:]}"
+    check_caught(mutant, tmp_path)

@@ -7,8 +7,8 @@ one example, or replacing it by a null record, therefore moves the sum by at mos
 
 Gradients are float32, their norms float64; the bound is taken smaller by `ROUNDING`, more than
 ten times the largest error found: the sensitivity holds as stated. (How a float32 sum rounds, and
-what the low bits of floating-point noise tell, is not covered.) A
-gradient that is not finite counts as zero, the same for every example, whatever its value.
+what the low bits of floating-point noise tell, is not covered.) A gradient that is not finite
+counts as zero, the same for every example, whatever its value.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ from honestdp.candidates import Candidate
 
 ROUNDING = 1e-5
 AUTOMATIC_OFFSET = 0.01
-LARGEST_SQUARE = (
-    3e38  # a layer's input beyond would bring the rounding of tiny gradients back to size
-)
+# A layer's input beyond would bring the rounding of tiny gradients back to size.
+LARGEST_SQUARE = 3e38
 SMALLEST = 1.2e-38  # a factor below has lost digits in float32 and may round up: it counts as zero
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedSum:
     """values [candidate, parameter]: sums over each candidate's lot. One example moves row k by at
-    most sensitivity[k]. Sensitive: only `noise.noisy_mean` may read the values in a training."""
+    most sensitivity[k]. Sensitive: in a training only `noise.NoiseMaker` may read the values."""
 
     values: Tensor
     sensitivity: Tensor

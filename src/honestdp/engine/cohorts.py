@@ -11,8 +11,8 @@ import torch
 from honestdp.candidates import Candidate
 from honestdp.engine.models import Model, size
 
-# Bytes of parameters a cohort may have, so that a step's tensors stay in the cache. Larger cohorts
-# were slower on wide models, smaller ones on narrow ones (benchmarks/README.md).
+# Bytes of parameters a cohort may have: it bounds the work space. From 2 to 16 MB the time is the
+# same (benchmarks/README.md).
 CACHE = 8 << 20
 LARGEST = 64
 

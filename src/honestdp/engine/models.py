@@ -11,6 +11,7 @@ device, and is what the kernels are tested against.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -70,7 +71,7 @@ def named(model: Model, params: Tensor) -> dict[str, Tensor]:
 
 
 @dataclass(frozen=True)
-class _ClosedForm:
+class _ClosedForm(ABC):
     """What the built-in models share. `classes` None: real targets and the squared loss."""
 
     features: int
@@ -96,6 +97,30 @@ class _ClosedForm:
                 'with an embedding; give X.astype("float32")'
             )
         check_targets(self.loss, examples)
+
+    def clipped_sum(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+    ) -> ClippedSum:
+        if examples.device.type == "cpu" and self._has_kernel(examples):
+            self._compiled(params, examples, lots, clip, out)
+            return ClippedSum(out, clip.bound)
+        return self.in_torch(params, examples, lots, clip, out, space)
+
+    def _has_kernel(self, examples: Examples) -> bool:
+        """Whether `_compiled` is the faster way for such rows."""
+        return True
+
+    @abstractmethod
+    def _compiled(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
+    ) -> None:
+        """The clipped sums into `out`, by a kernel."""
+
+    @abstractmethod
+    def in_torch(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+    ) -> ClippedSum:
+        """The same in torch, on any device."""
 
 
 def check_targets(loss: Loss, examples: Examples) -> None:
@@ -126,14 +151,6 @@ class Linear(_ClosedForm):
         return torch.baddbmm(
             part["bias"].unsqueeze(1), inputs.expand(len(params), *inputs.shape), part["weight"]
         )
-
-    def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
-    ) -> ClippedSum:
-        if examples.device.type == "cpu":
-            self._compiled(params, examples, lots, clip, out)
-            return ClippedSum(out, clip.bound)
-        return self.in_torch(params, examples, lots, clip, out, space)
 
     def _compiled(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
@@ -206,13 +223,8 @@ class TwoLayer(_ClosedForm):
         h = self._hidden(part, inputs.expand(len(params), *inputs.shape))
         return torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
 
-    def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
-    ) -> ClippedSum:
-        if examples.device.type == "cpu" and isinstance(examples.inputs, Sparse):
-            self._compiled(params, examples, lots, clip, out)
-            return ClippedSum(out, clip.bound)
-        return self.in_torch(params, examples, lots, clip, out, space)
+    def _has_kernel(self, examples: Examples) -> bool:
+        return isinstance(examples.inputs, Sparse)  # dense rows are two large products: torch's
 
     def _compiled(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor

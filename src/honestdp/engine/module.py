@@ -78,7 +78,7 @@ class Module:
         return tuple((name, tuple(p.shape)) for name, p in self._trained.items())
 
     def check(self, examples: Examples) -> None:
-        """Tries one example of zeros, of the right shape: no row is read."""
+        """Tries two made-up rows of the right shape: no row is read."""
         check_targets(self.loss, examples)
         if not isinstance(examples.inputs, Tensor):
             raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
@@ -87,7 +87,7 @@ class Module:
                 f"inputs of type {examples.inputs.dtype}: declare how many tokens there are with "
                 'Module(..., tokens=...), or give X.astype("float32")'
             )
-        # Two made-up rows: the smallest token and class, and the largest.
+        # The smallest token and class, and the largest.
         x = examples.inputs.new_zeros(1, 2, *examples.shape)
         y = examples.targets.new_zeros(1, 2)
         x[:, 1] = (self.tokens or 1) - 1
@@ -127,11 +127,16 @@ class Module:
         tensors = [*self.module.parameters(), *self.module.buffers()]
         return deepcopy(self.module, {id(tensor): tensor for tensor in tensors})
 
+    def _forward(self, module: nn.Module, params: dict[str, Tensor], x: Tensor) -> Tensor:
+        """The outputs of one row, alone in its batch."""
+        constants = {n: v.to(x.device) for n, v in self._constants.items()}
+        output: Tensor = functional_call(module, params | constants, (x.unsqueeze(0),))
+        return output.squeeze(0)
+
     def _example_loss(
         self, module: nn.Module, params: dict[str, Tensor], x: Tensor, y: Tensor
     ) -> Tensor:
-        constants = {n: v.to(x.device) for n, v in self._constants.items()}
-        output = functional_call(module, params | constants, (x.unsqueeze(0),)).squeeze(0)
+        output = self._forward(module, params, x)
         classes = self.loss.classes
         target = y.clamp(0, classes - 1) if classes else y.float()
         if self.criterion is not None:
@@ -168,14 +173,11 @@ class Module:
             module = self._copy()
             for layer in module.modules():
                 layer.register_forward_hook(count)
-            module(self._row_of_zeros(examples))
+            assert isinstance(examples.inputs, Tensor)
+            device = next(iter(self._trained.values())).device
+            module(examples.inputs.new_zeros(1, *examples.shape).to(device))
             self._sizes[examples.shape] = counted[0]
         return self._sizes[examples.shape]
-
-    def _row_of_zeros(self, examples: Examples) -> Tensor:
-        assert isinstance(examples.inputs, Tensor)
-        device = next(iter(self._trained.values())).device
-        return examples.inputs.new_zeros(1, *examples.shape).to(device)
 
     def clipped_sum(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
@@ -205,13 +207,8 @@ class Module:
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
         """Row by row here too, so that a row's score is its own; NaN for one of unknown tokens."""
-        constants = {n: v.to(inputs.device) for n, v in self._constants.items()}
-        module = self._copy()
         x, sound = self._known(inputs.unsqueeze(0))
-
-        def one(mine: dict[str, Tensor], row: Tensor) -> Tensor:
-            return functional_call(module, mine | constants, (row.unsqueeze(0),)).squeeze(0)
-
+        one = partial(self._forward, self._copy())
         z: Tensor = vmap(vmap(one, in_dims=(None, 0)), in_dims=(0, None))(named(self, params), x[0])
         if self.loss.classes == 2 and z.shape[-1] == 2:
             z = z[..., 1:] - z[..., :1]  # the log-odds, as in the other models

@@ -15,6 +15,7 @@ from numba import float32
 from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 from honestdp.engine.kernels.prefetch import prefetch
+from honestdp.engine.sparse import FACTS, LINE
 
 _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
 
@@ -95,8 +96,9 @@ def sparse_sums(
             ask_ahead(words, starts, rows[k], place, counts[k])
             first = starts[rows[k, place]]
             many = words[first]
-            columns = words[first + 4 : first + 4 + 2 * many : 2]
-            values = reals[first + 5 : first + 5 + 2 * many : 2]
+            entries = first + FACTS
+            columns = words[entries : entries + 2 * many : 2]
+            values = reals[entries + 1 : entries + 1 + 2 * many : 2]
             if outputs == 1:
                 s = float32(0)
                 for j in range(many):
@@ -134,4 +136,4 @@ def ask_ahead(words: Any, starts: Any, lot: Any, place: Any, count: Any) -> None
     prefetch(starts, lot[min(place + 24, count - 1)])
     first = starts[lot[min(place + 12, count - 1)]]
     prefetch(words, first)
-    prefetch(words, min(first + 16, words.size - 1))
+    prefetch(words, min(first + LINE, words.size - 1))

@@ -16,6 +16,7 @@ from honestdp.compiled import compiled_fast
 from honestdp.engine.clipping import LARGEST_SQUARE
 from honestdp.engine.kernels.linear import ask_ahead
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
+from honestdp.engine.sparse import FACTS
 
 _CHUNK = 512  # examples whose hidden layers are held at once
 
@@ -112,27 +113,21 @@ def _first_layer(
         at = starts[lot[r]]
         many = words[at]
         out[r, :] = bias
-        columns = words[at + 4 : at + 4 + 2 * many : 2]
-        _combine(columns, reals[at + 5 : at + 5 + 2 * many : 2], weights, out[r])
+        entries = at + FACTS
+        columns = words[entries : entries + 2 * many : 2]
+        values = reals[entries + 1 : entries + 1 + 2 * many : 2]
+        combine(columns, values, weights, out[r])
 
 
 @compiled_fast
-def _combine(places: Any, factors: Any, table: Any, out: Any) -> None:
+def combine(places: Any, factors: Any, table: Any, out: Any) -> None:
     """out += sum_j factors[j] * table[places[j]], eight rows of the table in one pass over out."""
     j = 0
     while j + 8 <= places.size:
-        t0, t1, t2, t3 = (
-            table[places[j]],
-            table[places[j + 1]],
-            table[places[j + 2]],
-            table[places[j + 3]],
-        )
-        t4, t5, t6, t7 = (
-            table[places[j + 4]],
-            table[places[j + 5]],
-            table[places[j + 6]],
-            table[places[j + 7]],
-        )
+        t0, t1 = table[places[j]], table[places[j + 1]]
+        t2, t3 = table[places[j + 2]], table[places[j + 3]]
+        t4, t5 = table[places[j + 4]], table[places[j + 5]]
+        t6, t7 = table[places[j + 6]], table[places[j + 7]]
         a0, a1, a2, a3 = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
         a4, a5, a6, a7 = factors[j + 4], factors[j + 5], factors[j + 6], factors[j + 7]
         for h in range(out.size):
@@ -157,7 +152,7 @@ def _add_outer(
     ends = np.zeros(features + 1, np.int64)
     for r in range(lot.size):
         at = starts[lot[r]]
-        for j in range(at + 4, at + 4 + 2 * words[at], 2):
+        for j in range(at + FACTS, at + FACTS + 2 * words[at], 2):
             ends[words[j] + 1] += 1
     for f in range(features):
         ends[f + 1] += ends[f]
@@ -166,7 +161,7 @@ def _add_outer(
     factor = np.empty(entries, np.float32)
     for r in range(lot.size):
         at = starts[lot[r]]
-        for j in range(at + 4, at + 4 + 2 * words[at], 2):
+        for j in range(at + FACTS, at + FACTS + 2 * words[at], 2):
             place = ends[words[j]]
             owner[place] = r
             factor[place] = reals[j + 1]
@@ -176,5 +171,5 @@ def _add_outer(
         t = total[f]
         if not more:
             t[:] = 0
-        _combine(owner[begin : ends[f]], factor[begin : ends[f]], d1, t)
+        combine(owner[begin : ends[f]], factor[begin : ends[f]], d1, t)
         begin = ends[f]
