@@ -10,7 +10,7 @@ __all__ = ["CostTable", "InputError", "__version__", "affordable", "plan"]
 if TYPE_CHECKING:
     from honestdp.errors import InputError
     from honestdp.planning.affordable import affordable
-    from honestdp.planning.plan import plan
+    from honestdp.planning.costs import plan
     from honestdp.planning.table import CostTable
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
@@ -18,7 +18,7 @@ _HOMES = {
     "CostTable": "honestdp.planning.table",
     "InputError": "honestdp.errors",
     "affordable": "honestdp.planning.affordable",
-    "plan": "honestdp.planning.plan",
+    "plan": "honestdp.planning.costs",
 }
 
 

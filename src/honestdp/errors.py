@@ -14,6 +14,10 @@ class InputError(ValueError):
     """A public parameter is wrong; the message is one line meant for its author."""
 
 
+class SearchError(RuntimeError):
+    """A search failed inside; told without what it was doing."""
+
+
 def fail(name: str, value: object, remedy: str) -> InputError:
     """An `InputError` in the house's form: name, value, way out."""
     return InputError(f"{name}={_shown(value)}: {remedy}")

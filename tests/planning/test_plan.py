@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import honestdp
 from honestdp import InputError
-from honestdp.planning.plan import default_delta
+from honestdp.planning.costs import default_delta
 from honestdp.planning.table import _rounded_up
 
 README = {"n": 36177, "lot_size": 250, "steps": 2500, "candidates": 40}

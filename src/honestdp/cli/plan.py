@@ -66,7 +66,7 @@ def command(
         from honestdp.report.picture import check_target
 
         check_target(plot)
-    from honestdp.planning.plan import plan
+    from honestdp.planning.costs import plan
 
     table = plan(
         n=n,

@@ -24,7 +24,7 @@ from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
 from honestdp.engine.rules import RULES
 from honestdp.engine.work import CandidateState, CohortWork
-from honestdp.errors import InputError, between, fail, positive_integer
+from honestdp.errors import InputError, between, fail, positive_integer, unit
 from honestdp.randomness import Purpose, Randomness
 
 MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lot
@@ -32,15 +32,27 @@ MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lo
 
 @dataclass(frozen=True)
 class Schedule:
-    """steps: lots read (the paper's T). lot_size: expected size of one (the paper's L)."""
+    """steps: lots read (the paper's T). lot_size: what a lot's sum is divided by (the paper's L).
+
+    sampling_probability: that of a row to be in a lot; None: lot_size / rows, so that lot_size
+    is the expected size of a lot. It is given where the number of rows is itself a secret, as
+    in a random subset: a public probability and a public divisor then say nothing of it.
+    """
 
     steps: int
     lot_size: float
+    sampling_probability: float | None = None
 
     def __post_init__(self) -> None:
         if positive_integer("steps", self.steps) >= 2**32:
             raise fail("steps", self.steps, "must be below 4294967296, what a stream can name")
         object.__setattr__(self, "lot_size", between(1e-3, 2**31, "lot_size", self.lot_size))
+        if self.sampling_probability is not None:
+            unit("sampling_probability", self.sampling_probability)
+
+    def probability(self, rows: int) -> float:
+        """The probability of a row to be in a lot."""
+        return self.sampling_probability or self.lot_size / rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +167,7 @@ def train(
                 np.array([numbers[i] for i in members], dtype=np.uint32),
                 schedule.steps,
                 schedule.lot_size,
+                schedule.probability(len(examples)),
                 randomness,
                 [states[i] for i in members],
                 memory,
@@ -275,18 +288,21 @@ def _check(
     candidates: Sequence[Candidate],
     schedule: Schedule,
 ) -> None:
-    if schedule.lot_size > len(examples):
+    if schedule.sampling_probability is None and schedule.lot_size > len(examples):
         raise fail("lot_size", schedule.lot_size, f"must be at most the {len(examples)} rows")
-    for candidate in candidates:
-        lots = RULES[candidate.rule].lots
-        if schedule.steps % lots:
-            raise fail(
-                "steps",
-                schedule.steps,
-                f"{candidate.rule} reads {lots} lots a step; give a multiple",
-            )
+    check_steps(candidates, schedule.steps)
     for model in dict.fromkeys(models):
         model.check(examples)
+
+
+def check_steps(candidates: Sequence[Candidate], steps: int) -> None:
+    """Raise unless every candidate's rule can read this many lots."""
+    for candidate in candidates:
+        lots = RULES[candidate.rule].lots
+        if steps % lots:
+            raise fail(
+                "steps", steps, f"{candidate.rule} reads {lots} lots a step; give a multiple"
+            )
 
 
 def _resumed(resume: Trained, what: tuple[Any, ...]) -> Sequence[CandidateState]:

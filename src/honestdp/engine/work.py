@@ -98,6 +98,7 @@ class CohortWork:
         numbers: np.ndarray[Any, np.dtype[np.uint32]],
         steps: int,
         lot_size: float,
+        probability: float,
         randomness: Randomness,
         starts: Sequence[CandidateState],
         memory: int,
@@ -111,7 +112,7 @@ class CohortWork:
         multipliers = torch.tensor(
             [c.noise_multiplier for c in candidates], dtype=torch.float32, device=device
         )
-        self._lots = LotSampler(len(examples), lot_size / len(examples), numbers, randomness)
+        self._lots = LotSampler(len(examples), probability, numbers, randomness)
         self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
         self._groups = list(self._grouped(candidates, lot_size, starts))
         self._sums = torch.empty_like(self._params)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from honestdp.planning.plan import default_delta
+from honestdp.planning.costs import default_delta
 from honestdp.privacy import calibrate
 from honestdp.privacy.curve import RdpCurve, at_orders
 from honestdp.privacy.selection import LT_SLACK, liu_talwar, liu_talwar_run_delta

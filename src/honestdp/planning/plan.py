@@ -1,136 +1,149 @@
-"""`honestdp.plan`: what an honest search costs, under every procedure, side by side.
-
-Public inputs only. Given the noise it answers epsilon; given epsilon it answers the noise.
-"""
+"""`Plan`: all that a search will do and cost, fixed before the data is opened; all of it public."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
-from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
-from honestdp.planning.procedures import Procedure, Training, procedures
-from honestdp.planning.table import CostTable, Inputs, Row
-from honestdp.privacy.calibrate import Shape
-from honestdp.privacy.calibrate import noise_multiplier as least_noise
-from honestdp.privacy.events import checked_noise
-
-NEIGHBOURS = (
-    "Neighbours: one record replaced by a null record; n is public. Lots are Poisson samples, "
-    "independent for every run and step.",
-    "Scores: taken on a disjoint validation part with noise that costs no more than the training "
-    "side; a record is in one part only, so the larger side counts, and it is the one shown.",
-)
+from honestdp.errors import InputError
+from honestdp.planning.defaults import LOSS_BOUND
+from honestdp.planning.grid import Grid
+from honestdp.planning.procedures import ComposeAll, Procedure, SubsetTuning, Training, Untuned
+from honestdp.planning.sides import Scoring, Sides
+from honestdp.planning.spec import Spec
+from honestdp.privacy.spending import Spending
 
 
-def default_delta(n: int) -> float:
-    """10^(floor(log10(1/n)) - 1): the paper's rule, at most a tenth of 1/n."""
-    digits = len(str(positive_integer("n", n) - 1)) if n > 1 else 0
-    return float(f"1e-{digits + 1}")
+@dataclass(frozen=True)
+class Learning:
+    """How bounds are learnt: one noisy histogram of all rows for each column."""
+
+    columns: tuple[str, ...]
+    noise_multiplier: float
 
 
-def plan(
-    *,
-    n: int,
-    lot_size: int,
-    steps: int,
-    candidates: int,
-    delta: float | None = None,
-    noise_multiplier: float | None = None,
-    epsilon: float | None = None,
-    hit_probability: float | None = None,
-    subset: float = 0.1,
-    shapes: Sequence[Shape] = (0.0, 1.0, "poisson"),
-) -> CostTable:
-    """What an honest search over `candidates` costs under every known procedure.
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What `run` carries out; made by `make_plan`.
 
-    n, lot_size, steps: the size of the training part, the expected lot and the number of steps
-    of every run. Give `noise_multiplier` to learn the epsilon of each procedure at `delta`
-    (default: 10^(floor(log10(1/n)) - 1)), or `epsilon` to learn the noise multiplier each needs.
-    `hit_probability` asks for searches that draw the best candidate at least that often; without
-    it the expected number of runs is `candidates`. `subset` is the share subset-tuning tunes on.
-
-    >>> table = plan(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4)
-    >>> print(table)  # doctest: +SKIP
-    """
-    if (noise_multiplier is None) == (epsilon is None):
-        raise InputError(
-            "give exactly one of noise_multiplier (answers epsilon) and epsilon (answers the "
-            f"noise multiplier); got noise_multiplier={noise_multiplier!r}, epsilon={epsilon!r}"
-        )
-    job = Training(n, lot_size, steps)
-    inputs = Inputs(
-        n=job.n,
-        lot_size=job.lot_size,
-        steps=job.steps,
-        candidates=positive_integer("candidates", candidates),
-        delta=default_delta(job.n) if delta is None else open_unit("delta", delta),
-        noise_multiplier=None if noise_multiplier is None else checked_noise(noise_multiplier),
-        epsilon=_checked(positive, "epsilon", epsilon),
-        hit_probability=_checked(open_unit, "hit_probability", hit_probability),
-        subset=open_unit("subset", subset),
-    )
-    options = procedures(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
-    rows: list[Row] = []
-    for option in options:
-        for bound in option.bounds:
-            start = next((r.noise_multiplier for r in reversed(rows) if r.noise_multiplier), 2.0)
-            rows.append(answer(inputs, job, option, bound, start))
-        if all(row.epsilon is None for row in rows):  # not even one run: no need to try more
-            raise _unreachable(inputs)
-    notes = [*NEIGHBOURS, *dict.fromkeys(note for o in options for note in o.assumptions)]
-    if any(row.epsilon is None for row in rows):
-        notes.append(
-            "-: this bound has no answer here (no noise reaches the target, or no finite one)."
-        )
-    field = "noise_multiplier" if inputs.noise_multiplier is None else "epsilon"
-
-    def order(row: Row) -> float:
-        value = getattr(row, field)
-        return math.inf if value is None else value
-
-    return CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
-
-
-def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: float) -> Row:
-    """The row of one bound; `start` is a first guess of the noise, from the row before.
-
-    A bound that cannot answer has None in its row.
+    training: size of the training part, lot and steps of every run. noise_multiplier: of every
+    run. sides: what that costs a training and a validation record. spending: what the ledger
+    is charged, learnt bounds included. reason: why this procedure.
     """
 
-    def cost(sigma: float) -> float:
-        found = option.epsilon(bound, job, sigma, inputs.delta)
-        if not math.isfinite(found):
-            raise fail("noise_multiplier", sigma, "no finite epsilon; add noise")
-        return found
+    spec: Spec
+    grid: Grid
+    procedure: Procedure
+    training: Training
+    noise_multiplier: float
+    sides: Sides
+    side_epsilons: dict[str, float]
+    learning: Learning | None
+    row_norm: tuple[float, str]
+    spending: Spending
+    reason: str
 
-    noise, found = inputs.noise_multiplier, None
-    with suppress(InputError):
-        if inputs.epsilon is not None:
-            noise = least_noise(cost, inputs.epsilon, start)
-        assert noise is not None
-        found = cost(noise)
-    return Row(
-        procedure=option.name,
-        bound=bound,
-        shape=option.shape,
-        expected_runs=option.expected_runs,
-        max_runs=option.max_runs,
-        hit_probability=option.hit_probability,
-        epsilon=found,
-        delta=inputs.delta,
-        noise_multiplier=noise,
-    )
+    def __post_init__(self) -> None:
+        """What will be done is what was priced."""
+        scoring = self.sides.scoring
+        priced = self.sides.training == self.training.event(self.noise_multiplier)
+        if (
+            not priced
+            or self.sides.procedure != self.procedure
+            or (scoring is not None and scoring != Scoring.of(scoring.kind, scoring.noise))
+        ):
+            raise InputError("plan: differs from what it was priced for; make it with make_plan")
+
+    @property
+    def epsilon(self) -> float:
+        return self.spending.epsilon
+
+    @property
+    def delta(self) -> float:
+        return self.spending.delta
+
+    @property
+    def validation_rows(self) -> int:
+        return 0 if isinstance(self.procedure, Untuned) else self.spec.rows - self.training.n
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether every candidate may leave, not the winner alone."""
+        return isinstance(self.procedure, (Untuned, ComposeAll))
+
+    @property
+    def sensitivity(self) -> float:
+        """The most one validation record moves a score."""
+        return 1.0 if self.spec.classes else LOSS_BOUND
+
+    @property
+    def share(self) -> float | None:
+        """Of the rows, for the tuning subset, where there is one."""
+        return self.procedure.share if isinstance(self.procedure, SubsetTuning) else None
+
+    def public(self) -> dict[str, Any]:
+        """The plan as texts, numbers, lists and dicts: what the ledger keeps."""
+        from honestdp import __version__
+
+        spec, scoring = self.spec, self.sides.scoring
+        return {
+            "honestdp": __version__,
+            "schema": spec.schema.fingerprint,
+            "rows": spec.rows,
+            "training_rows": self.training.n,
+            "validation_rows": self.validation_rows,
+            "split_seed": spec.split_seed,
+            "model": spec.model_name,
+            "grid": [dict(setting) for setting in self.grid.settings],
+            "procedure": repr(self.procedure),
+            "threshold": spec.threshold,
+            "reason": self.reason,
+            "bound": self.sides.bound,
+            "lot_size": self.training.lot_size,
+            "steps": self.training.steps,
+            "noise_multiplier": self.noise_multiplier,
+            "row_norm": list(self.row_norm),
+            "scores": scoring and {"kind": scoring.kind, "noise": scoring.noise},
+            "sides": self.side_epsilons,
+            "learnt_bounds": self.learning
+            and {
+                "columns": list(self.learning.columns),
+                "noise_multiplier": self.learning.noise_multiplier,
+            },
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+        }
+
+    def __str__(self) -> str:
+        n, scoring = self.training.n, self.sides.scoring
+        lines = [
+            f"{self.procedure.name}: epsilon {self.epsilon:.4g} at delta {self.delta:.3g}, "
+            f"accounted by {self.sides.bound}",
+            f"  why: {self.reason}",
+            f"  model: {self.spec.model_name}, {_settings(len(self.grid))}",
+            f"  training: {n} rows, lots of {self.training.lot_size}, {self.training.steps} steps, "
+            f"noise multiplier {self.noise_multiplier:g}",
+        ]
+        if scoring is not None:
+            shown = "counts of correct predictions" if self.spec.classes else "clipped losses"
+            what = "noise of standard deviation" if scoring.kind == "scores" else "Gumbel noise of"
+            lines.append(
+                f"  scores: {shown} on {self.validation_rows} other rows, with {what} "
+                f"{scoring.noise * self.sensitivity:.4g}"
+            )
+        if self.learning is not None:
+            lines.append(f"  bounds learnt: {', '.join(self.learning.columns)}")
+        what = (
+            "every candidate, with its noisy score"
+            if self.shows_all and scoring is not None and scoring.kind == "scores"
+            else "every candidate, no score"
+            if self.shows_all and scoring is not None
+            else "the model"
+            if self.shows_all
+            else "the winner alone; how many ran, and the others, never"
+        )
+        return "\n".join([*lines, f"  what leaves: {what}"])
 
 
-def _unreachable(inputs: Inputs) -> InputError:
-    if inputs.epsilon is None:
-        remedy = "no procedure has a finite epsilon with so little noise; raise it"
-        return fail("noise_multiplier", inputs.noise_multiplier, remedy)
-    remedy = f"no procedure reaches it at delta={inputs.delta:g}; change epsilon, or raise delta"
-    return fail("epsilon", inputs.epsilon, remedy)
-
-
-def _checked(check: Callable[[str, object], float], name: str, value: float | None) -> float | None:
-    return None if value is None else check(name, value)
+def _settings(count: int) -> str:
+    return "one setting" if count == 1 else f"{count} settings"

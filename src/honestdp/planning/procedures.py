@@ -1,7 +1,10 @@
 """The ways of selecting a model honestly: what each costs, how often it runs, what it finds.
 
-A procedure is a frozen value. `bounds` names the theorems that hold for it; `epsilon` prices a
-run of it under one of them. A new procedure is one class and one line in `procedures`.
+A procedure is a frozen value. `bounds` names the theorems that hold for it; `price` gives its
+epsilon under one of them, `curve` its Renyi curve, both for whatever one run costs a record. A
+record is in the training part or in the validation part, so a plan asks twice: once with what a
+training costs, once with what a noisy score costs. A new procedure is one class and one line in
+`procedures`.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from honestdp.errors import InputError, fail, open_unit, positive_integer
-from honestdp.privacy import curve, guarantee, selection
+from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import Shape, run_count, stopping_probability
-from honestdp.privacy.events import Event, Repeated, training
+from honestdp.privacy.curve import RdpCurve
+from honestdp.privacy.events import Event, Repeated, Selection, training
 from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial, geometric
 
 
@@ -65,9 +69,26 @@ class Procedure(ABC):
     def hit_probability(self) -> float | None:
         """The chance that the best of the candidates is ever drawn."""
 
-    @abstractmethod
     def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        """The epsilon of the whole procedure at this delta, under one of `bounds`."""
+        """The epsilon of the whole procedure at this delta, for a record of the training part."""
+        run = job.event(noise_multiplier)
+        return self.price(bound, run, run, delta)
+
+    @abstractmethod
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
+        """The epsilon of the whole procedure at this delta, under one of `bounds`.
+
+        run: what one candidate's run costs the record. final: what the training after the search
+        costs it, where there is one (subset tuning).
+        """
+
+    @abstractmethod
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        """The whole procedure as a Renyi curve, which composes with other spending.
+
+        The smallest of the Renyi bounds that hold, whichever bound `price` was asked for; `delta`
+        says only which orders are of use.
+        """
 
 
 @dataclass(frozen=True)
@@ -85,8 +106,11 @@ class Untuned(Procedure):
     def hit_probability(self) -> float:
         return 1 / self.candidates
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        return guarantee.epsilon(job.event(noise_multiplier), delta, bound)  # type: ignore[arg-type]
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
+        return guarantee.epsilon(run, delta, bound)  # type: ignore[arg-type]
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        return guarantee.rdp_curve(run)
 
 
 @dataclass(frozen=True)
@@ -94,6 +118,7 @@ class ComposeAll(Procedure):
     """Every candidate trains; everything may be released."""
 
     candidates: int
+    scores: bool = True  # shown; otherwise one exponential mechanism picks the winner
     name = "composition"
     bounds = ("rdp-classic", "rdp", "pld")
     assumptions = ("composition: own lots and noise for every candidate; all may be released.",)
@@ -107,9 +132,11 @@ class ComposeAll(Procedure):
     def max_runs(self) -> int:
         return self.candidates
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        runs = Repeated(job.event(noise_multiplier), self.candidates)
-        return guarantee.epsilon(runs, delta, bound)  # type: ignore[arg-type]
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
+        return guarantee.epsilon(Repeated(run, self.candidates), delta, bound)  # type: ignore[arg-type]
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        return guarantee.rdp_curve(Repeated(run, self.candidates))
 
 
 @dataclass(frozen=True)
@@ -141,13 +168,15 @@ class RandomStopping(Procedure):
     def hit_probability(self) -> float:
         return self.runs.hit_probability(self.candidates)
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        run = job.event(noise_multiplier)
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         if bound == "liu-talwar":
             run_delta = selection.liu_talwar_run_delta(delta, self.max_runs)
             run_epsilon = guarantee.epsilon(run, run_delta, "rdp")
             return selection.liu_talwar(run_epsilon, run_delta, self.gamma)[0]
         return selection.profile_bound(guarantee.profile(run), self.runs).epsilon(delta)
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        return guarantee.rdp_curve(Selection(run, self.runs))
 
 
 class _RandomRuns(Procedure):
@@ -195,13 +224,15 @@ class RandomRepeats(_RandomRuns):
     def max_runs(self) -> int | None:
         return self.runs.maximum
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        run = job.event(noise_multiplier)
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         if bound == "papernot-steinke":
             profile = guarantee.profile(run) if self.shape == "poisson" else None
             found = selection.papernot_steinke(guarantee.rdp_curve(run), self.runs, profile)
             return found.epsilon(delta)
         return selection.profile_bound(guarantee.profile(run), self.runs).epsilon(delta)
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        return guarantee.rdp_curve(Selection(run, self.runs))
 
 
 @dataclass(frozen=True)
@@ -210,6 +241,7 @@ class Threshold(Procedure):
 
     candidates: int
     gamma: float
+    cap: int | None = None
     name = "threshold"
     bounds = ("profile",)
     assumptions = (
@@ -218,20 +250,31 @@ class Threshold(Procedure):
     )
 
     @property
-    def expected_runs(self) -> float:
-        return 1 / self.gamma
+    def runs(self) -> RunCount:
+        """The most draws that will be made: where the gamma-coin says to give up."""
+        rounds = geometric(self.gamma)
+        return rounds if self.cap is None else Capped(rounds, self.cap)
 
     @property
-    def max_runs(self) -> None:
-        return None
+    def expected_runs(self) -> float:
+        return self.runs.mean
+
+    @property
+    def max_runs(self) -> int | None:
+        return self.cap
 
     @property
     def hit_probability(self) -> float:
-        return geometric(self.gamma).hit_probability(self.candidates)
+        return self.runs.hit_probability(self.candidates)
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        profile = guarantee.profile(job.event(noise_multiplier))
-        return selection.threshold(profile, self.gamma).epsilon(delta)
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
+        return self._bound(run).epsilon(delta)
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        return selection.best_of_as_curve(guarantee.rdp_curve(run), self._bound(run))
+
+    def _bound(self, run: Event) -> selection.BestOf:
+        return selection.threshold(guarantee.profile(run), self.gamma, self.cap)
 
 
 @dataclass(frozen=True)
@@ -255,16 +298,21 @@ class SubsetTuning(_RandomRuns):
     def max_runs(self) -> int | None:
         return None if self.runs.maximum is None else self.runs.maximum + 1
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        run = curve.sampled_gaussian_integers(
-            job.sampling_probability, noise_multiplier, job.steps, delta
-        )
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
+        one = guarantee.integer_curve(run, delta)
         if bound == "papernot-steinke":
-            tuning = selection.papernot_steinke(run, self.runs)
+            tuning = selection.papernot_steinke(one, self.runs)
         else:
-            profile = guarantee.profile(job.event(noise_multiplier))
-            tuning = selection.profile_bound_rdp(run, profile, self.runs)
-        return selection.subset_tuning(tuning, run, self.share).epsilon(delta)
+            tuning = selection.profile_bound_rdp(one, guarantee.profile(run), self.runs)
+        return self._after(tuning, final, delta).epsilon(delta)
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        one = guarantee.integer_curve(run, delta)
+        tuning = selection.best_of_curve(one, guarantee.profile(run), self.runs)
+        return self._after(tuning, final, delta)
+
+    def _after(self, tuning: RdpCurve, final: Event, delta: float) -> RdpCurve:
+        return selection.subset_tuning(tuning, guarantee.integer_curve(final, delta), self.share)
 
 
 @dataclass(frozen=True)
@@ -292,7 +340,10 @@ class OutOfReach(Procedure):
             "than a number can hold; choose a larger shape.",
         )
 
-    def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
+        raise fail("shape", self.shape, "no law of this shape finds the best as often as wanted")
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         raise fail("shape", self.shape, "no law of this shape finds the best as often as wanted")
 
 

@@ -32,7 +32,7 @@ def noise_multiplier(cost: Callable[[float], float], epsilon: float, start: floa
     low, high = 0.0, math.inf  # too little noise, enough noise
     y_low = y_high = math.nan
     seen: list[tuple[float, float]] = []
-    sigma = _round_up(start)
+    sigma = round_up(start)
     while True:
         found = _cost(cost, sigma)
         gap = math.log(max(found, 1e-300)) - math.log(epsilon)
@@ -44,19 +44,19 @@ def noise_multiplier(cost: Callable[[float], float], epsilon: float, start: floa
             if gap >= -1e-3:
                 return high
         if high == math.inf:
-            sigma = _round_up(low * min(8.0, math.exp(min(y_low, 3.0)) * 1.002))
+            sigma = round_up(low * min(8.0, math.exp(min(y_low, 3.0)) * 1.002))
             if low >= _MOST:
                 raise fail("epsilon", epsilon, "no noise reaches it; raise epsilon or delta")
         elif low == 0:
-            sigma = _round_up(high * max(0.125, math.exp(max(y_high, -3.0)) * 0.998))
+            sigma = round_up(high * max(0.125, math.exp(max(y_high, -3.0)) * 0.998))
             if high <= _LEAST:
                 raise fail("epsilon", epsilon, "needs almost no noise; lower epsilon")
         else:
-            sigma = min(_round_up(_secant(seen) or low), _next_below(high))
+            sigma = min(round_up(_secant(seen) or low), _next_below(high))
             if not low < sigma < high:
-                sigma = _round_up(_crossing(low, y_low, high, y_high))
+                sigma = round_up(_crossing(low, y_low, high, y_high))
             if not low < sigma < high:
-                sigma = _round_up(math.sqrt(low * high))
+                sigma = round_up(math.sqrt(low * high))
             if not low < sigma < high:
                 return high  # neighbours: nothing lies between
 
@@ -137,7 +137,8 @@ def _crossing(low: float, y_low: float, high: float, y_high: float) -> float:
     return low * (high / low) ** min(max(share, 0.01), 0.99)
 
 
-def _round_up(value: float) -> float:
+def round_up(value: float) -> float:
+    """To four significant digits."""
     unit = _unit(value)
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.{_DIGITS}g}")
 

@@ -129,6 +129,18 @@ def gaussian(noise_multiplier: float) -> RdpCurve:
     return RdpCurve(orders, orders / (2 * noise_multiplier**2))
 
 
+def pure(epsilon: float) -> RdpCurve:
+    """Any (epsilon, 0)-DP mechanism: min(epsilon, a epsilon^2 / 2) at every order a > 1.
+
+    The first is that a divergence grows with its order, to epsilon at infinity; the second Bun &
+    Steinke 2016, Prop. 1.4: epsilon-DP is epsilon^2/2-zCDP.
+    """
+    orders = np.array([order for block in _ORDER_BLOCKS for order in block])
+    slope = epsilon * min(epsilon, 2.0) / 2  # above 2 the first is the smaller anyway
+    with np.errstate(over="ignore"):
+        return RdpCurve(orders, np.minimum(epsilon, orders * slope))
+
+
 @lru_cache(maxsize=512)
 def sampled_gaussian(sampling_probability: float, noise_multiplier: float, steps: int) -> RdpCurve:
     """`steps` Gaussians on Poisson lots (Mironov, Talwar & Zhang 2019).

@@ -50,6 +50,16 @@ class PoissonGaussian(Event):
 
 
 @dataclass(frozen=True)
+class Pure(Event):
+    """Anything that is (epsilon, 0)-DP, such as one choice by the exponential mechanism."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", between(1e-9, 1e6, "epsilon", self.epsilon))
+
+
+@dataclass(frozen=True)
 class Repeated(Event):
     """`count` independent runs of one event, all released; each may depend on those before."""
 

@@ -27,6 +27,7 @@ from honestdp.privacy.events import (
     Event,
     Gaussian,
     PoissonGaussian,
+    Pure,
     Repeated,
     Selection,
 )
@@ -48,6 +49,8 @@ def _atom_curve(atom: Event, count: int) -> RdpCurve:
             return curves.gaussian(sigma) * count
         case PoissonGaussian(q, sigma):
             return curves.sampled_gaussian(q, sigma, count)
+        case Pure(epsilon):
+            return curves.pure(epsilon) * count
         case Disjoint(parts):
             # Sum of maxima: right whether or not the split is the same each time.
             return reduce(RdpCurve.maximum, (rdp_curve(Repeated(part, count)) for part in parts))
@@ -71,9 +74,22 @@ def profile(event: Event) -> Profile:
                 selection.profile_bound(profile(run), runs),
                 profiles.CurveProfile(rdp_curve(event)),
             )
+        case Pure(epsilon) if count == 1 and not others:
+            return profiles.PureProfile(epsilon)
         case Disjoint(parts) if count == 1 and not others:
             return profiles.LargestProfile(*(profile(part) for part in parts))
     return profiles.CurveProfile(rdp_curve(event))
+
+
+@lru_cache(maxsize=512)
+def integer_curve(event: Event, delta: float) -> RdpCurve:
+    """The Renyi curve of trainings and Gaussians at the integer orders 2, 3, ... without a gap,
+    as far as useful at this delta: what `selection.subset_tuning` reads."""
+    parts = [
+        curves.sampled_gaussian_integers(*_sampled(atom, count), delta)
+        for atom, count in _atoms(event).items()
+    ]
+    return reduce(RdpCurve.__add__, parts)
 
 
 def epsilon(event: Event, delta: float, accountant: Accountant = "pld") -> float:

@@ -80,6 +80,21 @@ class CurveProfile(Profile):
         return self.curve.epsilon(delta)
 
 
+class PureProfile(Profile):
+    """Any (epsilon, 0)-DP mechanism: delta(t) = (e^epsilon - e^t)/(e^epsilon + 1) below epsilon.
+
+    Randomised response has the largest delta of all such mechanisms at every t (Kairouz, Oh &
+    Viswanath 2015, Theorem 2: every other one is a post-processing of it).
+    """
+
+    def __init__(self, epsilon: float) -> None:
+        self._epsilon = epsilon
+
+    def delta(self, epsilon: float) -> float:
+        less = -math.expm1(epsilon - self._epsilon) if epsilon < self._epsilon else 0.0
+        return less / (1 + math.exp(-self._epsilon))
+
+
 class _Losses:
     """delta(epsilon) of one direction, from dp-accounting's grid of losses, for many epsilons.
 

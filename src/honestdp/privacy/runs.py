@@ -60,6 +60,24 @@ class RunCount(ABC):
         """P(K = 0) = f(0)."""
         return max(0.0, float(self.pgf_tail(1.0)))
 
+    def draw(self, uniform: float) -> int:
+        """K itself, from one uniform draw on (0, 1): where the distribution function passes it.
+
+        The function is summed in floating point, which moves it by less than 1e-12.
+        """
+        open_unit("uniform", uniform)
+        largest = 64
+        while True:
+            known = largest if self.maximum is None else min(largest, self.maximum)
+            below = np.cumsum(self.probabilities(known))
+            if below[-1] > uniform:
+                return int(np.searchsorted(below, uniform, side="right"))
+            if known == self.maximum or known > _LARGEST_DRAW:
+                return known
+            if largest > 64 and below[-1] == below[known // 2]:  # nothing is left to sum up
+                return int(np.argmax(below == below[-1]))
+            largest *= 8
+
     def hit_probability(self, candidates: int) -> float:
         """The chance that K uniform draws among `candidates` ever draw one given candidate."""
         k = positive_integer("candidates", candidates)
@@ -304,6 +322,7 @@ class Capped(RunCount):
 
 
 _LARGEST_TABLE = 20_000
+_LARGEST_DRAW = 10**7  # no machine makes so many runs; no law in use draws it once in a lifetime
 
 
 def _expm1_ratio(a: float, log_gamma: float) -> float:

@@ -206,6 +206,16 @@ def shifted_curve(curve: RdpCurve, shift: float, mean: float, none: float) -> Rd
     return RdpCurve(curve.orders, np.maximum(log_moment / less_one, 0))
 
 
+def best_of_as_curve(curve: RdpCurve, bound: BestOf) -> RdpCurve:
+    """A `BestOf` bound of densities, A <= multiplier Q and A/A' <= e^shift Q/Q', as a Renyi curve.
+
+    e_A(a) <= e_Q(a) + shift + ln(multiplier)/(a-1), as in `profile_bound_rdp`; for `threshold`,
+    whose proof bounds the densities of hits and of last misses alike ("nothing" only joins the
+    latter, which is post-processing). `curve` is that of the run the bound was made from.
+    """
+    return shifted_curve(curve, bound.shift, bound.multiplier, none=0.0)
+
+
 def best_of_curve(curve: RdpCurve, profile: Profile, runs: RunCount) -> RdpCurve:
     """The smaller, at each order, of the Renyi bounds that hold for best-of-K."""
     found = profile_bound_rdp(curve, profile, runs)

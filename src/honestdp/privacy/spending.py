@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import fail, instance, not_negative, open_unit, positive
-from honestdp.privacy.curve import RdpCurve, gaussian
+from honestdp.privacy.curve import RdpCurve, gaussian, pure
 
 Floats = NDArray[np.float64]
 
@@ -67,10 +67,7 @@ class Spending:
     def of_pair(cls, epsilon: float, delta: float) -> Spending:
         """A plan of which only (epsilon, delta)-DP is known: Liu-Talwar, a loss distribution."""
         e = not_negative("epsilon", epsilon)
-        orders = np.array(GRID)
-        with np.errstate(over="ignore"):
-            values = np.minimum(e, orders * (e * min(e, 2.0) / 2))  # above 2 it is e anyway
-        return cls(e, delta, delta, RdpCurve(orders, values), e)
+        return cls(e, delta, delta, pure(e), e)
 
     @classmethod
     def of_curve(

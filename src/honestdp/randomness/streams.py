@@ -31,6 +31,11 @@ class Purpose(IntEnum):
     LOTS = 1
     NOISE = 2
     START = 3
+    COINS = 4  # how many runs, and which candidates
+    SCORES = 5
+    SUBSET = 6
+    BOUNDS = 7
+    SPLIT = 8  # public: a seed of its own, never a production root
 
 
 class Randomness:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from honestdp.planning.plan import answer
+from honestdp.planning.costs import answer
 from honestdp.planning.procedures import Procedure, RandomStopping, Training, procedures
 from honestdp.planning.table import CostTable, Inputs
 from honestdp.report.picture import Line, Panel, Picture, save

@@ -1,0 +1,136 @@
+"""`honestdp.plan`: what an honest search costs, under every procedure, side by side.
+
+Public inputs only. Given the noise it answers epsilon; given epsilon it answers the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
+from honestdp.planning.procedures import Procedure, Training, procedures
+from honestdp.planning.table import CostTable, Inputs, Row
+from honestdp.privacy.calibrate import Shape
+from honestdp.privacy.calibrate import noise_multiplier as least_noise
+from honestdp.privacy.events import checked_noise
+
+NEIGHBOURS = (
+    "Neighbours: one record replaced by a null record; n is public. Lots are Poisson samples, "
+    "independent for every run and step.",
+    "Scores: taken on a disjoint validation part with noise that costs no more than the training "
+    "side; a record is in one part only, so the larger side counts, and it is the one shown.",
+)
+
+
+def default_delta(n: int) -> float:
+    """10^(floor(log10(1/n)) - 1): the paper's rule, at most a tenth of 1/n."""
+    digits = len(str(positive_integer("n", n) - 1)) if n > 1 else 0
+    return float(f"1e-{digits + 1}")
+
+
+def plan(
+    *,
+    n: int,
+    lot_size: int,
+    steps: int,
+    candidates: int,
+    delta: float | None = None,
+    noise_multiplier: float | None = None,
+    epsilon: float | None = None,
+    hit_probability: float | None = None,
+    subset: float = 0.1,
+    shapes: Sequence[Shape] = (0.0, 1.0, "poisson"),
+) -> CostTable:
+    """What an honest search over `candidates` costs under every known procedure.
+
+    n, lot_size, steps: the size of the training part, the expected lot and the number of steps
+    of every run. Give `noise_multiplier` to learn the epsilon of each procedure at `delta`
+    (default: 10^(floor(log10(1/n)) - 1)), or `epsilon` to learn the noise multiplier each needs.
+    `hit_probability` asks for searches that draw the best candidate at least that often; without
+    it the expected number of runs is `candidates`. `subset` is the share subset-tuning tunes on.
+
+    >>> table = plan(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4)
+    >>> print(table)  # doctest: +SKIP
+    """
+    if (noise_multiplier is None) == (epsilon is None):
+        raise InputError(
+            "give exactly one of noise_multiplier (answers epsilon) and epsilon (answers the "
+            f"noise multiplier); got noise_multiplier={noise_multiplier!r}, epsilon={epsilon!r}"
+        )
+    job = Training(n, lot_size, steps)
+    inputs = Inputs(
+        n=job.n,
+        lot_size=job.lot_size,
+        steps=job.steps,
+        candidates=positive_integer("candidates", candidates),
+        delta=default_delta(job.n) if delta is None else open_unit("delta", delta),
+        noise_multiplier=None if noise_multiplier is None else checked_noise(noise_multiplier),
+        epsilon=_checked(positive, "epsilon", epsilon),
+        hit_probability=_checked(open_unit, "hit_probability", hit_probability),
+        subset=open_unit("subset", subset),
+    )
+    options = procedures(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
+    rows: list[Row] = []
+    for option in options:
+        for bound in option.bounds:
+            start = next((r.noise_multiplier for r in reversed(rows) if r.noise_multiplier), 2.0)
+            rows.append(answer(inputs, job, option, bound, start))
+        if all(row.epsilon is None for row in rows):  # not even one run: no need to try more
+            raise _unreachable(inputs)
+    notes = [*NEIGHBOURS, *dict.fromkeys(note for o in options for note in o.assumptions)]
+    if any(row.epsilon is None for row in rows):
+        notes.append(
+            "-: this bound has no answer here (no noise reaches the target, or no finite one)."
+        )
+    field = "noise_multiplier" if inputs.noise_multiplier is None else "epsilon"
+
+    def order(row: Row) -> float:
+        value = getattr(row, field)
+        return math.inf if value is None else value
+
+    return CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+
+
+def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: float) -> Row:
+    """The row of one bound; `start` is a first guess of the noise, from the row before.
+
+    A bound that cannot answer has None in its row.
+    """
+
+    def cost(sigma: float) -> float:
+        found = option.epsilon(bound, job, sigma, inputs.delta)
+        if not math.isfinite(found):
+            raise fail("noise_multiplier", sigma, "no finite epsilon; add noise")
+        return found
+
+    noise, found = inputs.noise_multiplier, None
+    with suppress(InputError):
+        if inputs.epsilon is not None:
+            noise = least_noise(cost, inputs.epsilon, start)
+        assert noise is not None
+        found = cost(noise)
+    return Row(
+        procedure=option.name,
+        bound=bound,
+        shape=option.shape,
+        expected_runs=option.expected_runs,
+        max_runs=option.max_runs,
+        hit_probability=option.hit_probability,
+        epsilon=found,
+        delta=inputs.delta,
+        noise_multiplier=noise,
+    )
+
+
+def _unreachable(inputs: Inputs) -> InputError:
+    if inputs.epsilon is None:
+        remedy = "no procedure has a finite epsilon with so little noise; raise it"
+        return fail("noise_multiplier", inputs.noise_multiplier, remedy)
+    remedy = f"no procedure reaches it at delta={inputs.delta:g}; change epsilon, or raise delta"
+    return fail("epsilon", inputs.epsilon, remedy)
+
+
+def _checked(check: Callable[[str, object], float], name: str, value: float | None) -> float | None:
+    return None if value is None else check(name, value)

@@ -1,0 +1,57 @@
+"""What is chosen where the user says nothing: functions of public facts alone.
+
+Lot size and steps (benchmarks/README.md has the measurements). At a given (epsilon, delta), the
+noise of a mean gradient is sigma/L, about sqrt(T)/(n mu) for sigma above 2, whatever the lot size:
+larger lots only cost time. Below that, noise is wasted. And with a step size that spends the
+budget evenly (`balanced`), the whole path is as long whatever T is: more steps only make it
+smoother, fewer make it jump over its goal. So T is as small as stays smooth, n epsilon / 40, three
+times that for networks, and L as small as brings sigma to 2-3, n epsilon / (2 sqrt(T)).
+"""
+
+from __future__ import annotations
+
+import math
+
+from honestdp.planning.grid import ADAPTIVE, BALANCED, Grid
+from honestdp.planning.spec import Spec
+from honestdp.schema import Categorical
+
+FEWEST_STEPS, MOST_STEPS = 300, 6000
+LOSS_BOUND = 0.5  # of one row's half squared error on targets in [-1, 1], where losses are scores
+
+
+def grid(spec: Spec) -> Grid:
+    """One setting that needs no tuning: balanced steps, or DPAdamWOSM for a module, whose inputs
+    have no norm that is known here."""
+    if spec.grid is not None:
+        assert isinstance(spec.grid, Grid)
+        return spec.grid
+    return BALANCED if isinstance(spec.model, str) else ADAPTIVE
+
+
+def steps(spec: Spec, n: int) -> int:
+    """Even, so that rules which read two lots a step can use it."""
+    if spec.steps is not None:
+        return spec.steps
+    smooth = n * spec.epsilon / 40 * (1 if spec.model in ("logistic", "linear") else 3)
+    wanted = min(max(smooth, FEWEST_STEPS), MOST_STEPS)
+    return 2 * round(wanted / 2)
+
+
+def lot_size(spec: Spec, n: int, steps: int) -> int:
+    if spec.lot_size is not None:
+        return spec.lot_size
+    wanted = n * spec.epsilon / (2 * math.sqrt(steps))
+    return max(1, min(round(wanted), n // 2, 4096))
+
+
+def row_norm(spec: Spec) -> tuple[float, str]:
+    """The root-mean-square norm of the encoded rows, and how it is known.
+
+    A declared one is exact. Otherwise a guess from the schema: a category is one 1; a number
+    scaled to [0, 1] counts 1/4 of that. It steers the step size of `balanced`, nothing else.
+    """
+    if spec.schema.row_norm is not None:
+        return spec.schema.row_norm, "declared"
+    ones = sum(isinstance(column, Categorical) for column in spec.schema.columns)
+    return math.sqrt(ones + (len(spec.schema.columns) - ones) / 4), "guessed from the schema"

@@ -1,0 +1,111 @@
+"""`Grid`: the settings to choose among, all public, all fixed before the data is opened.
+
+A setting is a dict of `Candidate` fields (the noise aside, which the plan sets) and of options of
+the model, as `model__width`. Every setting of a grid costs the same: all share the plan's noise
+multiplier, lots and steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Any
+
+from honestdp.candidates import Candidate
+from honestdp.errors import InputError, fail
+
+Setting = Mapping[str, Any]
+
+MODEL = "model__"
+_SET_BY_PLAN = ("noise_multiplier", "row_norm")
+_TUNABLE = tuple(f.name for f in fields(Candidate) if f.name not in _SET_BY_PLAN)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings to choose among; `Grid.product(rule="dpsgd", learning_rate=[0.1, 1])`."""
+
+    settings: tuple[Setting, ...]
+
+    def __post_init__(self) -> None:
+        settings = tuple({n: _plain(n, v) for n, v in s.items()} for s in self.settings)
+        object.__setattr__(self, "settings", settings)
+        if not self.settings:
+            raise InputError("grid: is empty; give at least one setting")
+        for setting in self.settings:
+            for name in setting:
+                if name not in _TUNABLE and not str(name).startswith(MODEL):
+                    raise fail("grid", name, f"cannot be tuned; {', '.join(_TUNABLE)} can")
+            self._candidate(setting, 1.0, 1.0)
+
+    def __len__(self) -> int:
+        return len(self.settings)
+
+    @classmethod
+    def product(cls, **values: Any) -> Grid:
+        """Every combination; a value that is not a list is the same in all."""
+        lists = [list(v) if isinstance(v, (list, tuple)) else [v] for v in values.values()]
+        return cls(tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*lists)))
+
+    @classmethod
+    def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
+        """A grid by name, as a dict of lists (their product) or as a list of settings."""
+        if isinstance(grid, Grid):
+            return grid
+        if isinstance(grid, str):
+            if grid not in NAMED:
+                raise fail("grid", grid, f"is no known grid; {', '.join(NAMED)} are")
+            return NAMED[grid]
+        if isinstance(grid, Mapping):
+            return cls.product(**grid)
+        if isinstance(grid, Sequence) and all(isinstance(s, Mapping) for s in grid):
+            return cls(tuple(s for s in grid if isinstance(s, Mapping)))
+        raise InputError(
+            f"grid: is a {type(grid).__name__}; give a name, a dict of lists or a list of dicts"
+        )
+
+    def candidates(self, noise_multiplier: float, row_norm: float | None) -> list[Candidate]:
+        """What the engine trains, one a setting."""
+        return [self._candidate(s, noise_multiplier, row_norm) for s in self.settings]
+
+    def model_options(self, index: int) -> dict[str, Any]:
+        """The options of the model in one setting."""
+        setting = self.settings[index].items()
+        return {name.removeprefix(MODEL): v for name, v in setting if name.startswith(MODEL)}
+
+    @staticmethod
+    def _candidate(setting: Setting, noise_multiplier: float, row_norm: float | None) -> Candidate:
+        known = {name: value for name, value in setting.items() if not name.startswith(MODEL)}
+        return Candidate(noise_multiplier=noise_multiplier, row_norm=row_norm, **known)
+
+
+def _plain(name: object, value: Any) -> Any:
+    """A number or a text, as a plan can be written down with."""
+    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    if plain is None or isinstance(plain, (str, bool, int, float)):
+        return plain
+    raise InputError(f"grid: {name} is a {type(value).__name__}; give numbers and texts")
+
+
+_RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
+_CLIPS = [0.1, 0.2, 0.5, 1.0]
+
+BALANCED = Grid(({"rule": "balanced", "kappa": 2.0, "average": True},))
+ADAPTIVE = Grid(({"rule": "dpadamwosm"},))
+
+NAMED: dict[str, Grid] = {
+    # The paper's Table 2
+    "dpsgd-40": Grid.product(rule="dpsgd", learning_rate=_RATES, clip_norm=_CLIPS),
+    "dpmomentum-280": Grid.product(
+        rule="dpmomentum",
+        learning_rate=_RATES,
+        clip_norm=_CLIPS,
+        momentum=[0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
+    ),
+    "dpadam-4": Grid.product(rule="dpadam", clip_norm=_CLIPS),
+    # Ours: steps sized by public facts, around the default
+    "kappa-4": Grid.product(rule="balanced", kappa=[0.5, 1.0, 2.0, 4.0], average=True),
+    "balanced": BALANCED,
+    "dpadamwosm": ADAPTIVE,
+}

@@ -1,0 +1,101 @@
+"""The two sides of a search: a record trains, or it scores; what is free on one side.
+
+A public permutation puts every record in the training part or in the validation part, so a
+record goes through the procedure once, on its own side, and the guarantee is the larger of the
+two sides' costs. Scores can therefore be as precise as they cost no more than training does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from honestdp.planning.procedures import ComposeAll, Procedure, Untuned
+from honestdp.privacy import guarantee
+from honestdp.privacy.calibrate import round_up
+from honestdp.privacy.curve import RdpCurve
+from honestdp.privacy.events import Event, Gaussian, Pure
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How validation scores are made private.
+
+    event: what one candidate's score costs a validation record; for "pick", what the one choice
+    among all candidates costs it. noise: its scale, in units of what one record can change: the
+    standard deviation of Gaussian noise ("scores"), the scale of Gumbel noise ("pick").
+    """
+
+    kind: str  # "scores" or "pick"
+    noise: float
+    event: Event
+
+    @classmethod
+    def of(cls, kind: str, noise: float) -> Scoring:
+        return cls(kind, noise, Pure(1 / noise) if kind == "pick" else Gaussian(noise))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What a procedure costs a training record and a validation record."""
+
+    procedure: Procedure
+    bound: str
+    training: Event
+    scoring: Scoring | None
+
+    def epsilon(self, delta: float) -> dict[str, float]:
+        """The epsilon of each side."""
+        found = {"training": self.procedure.price(self.bound, *self._trains, delta)}
+        if self.scoring is not None:
+            found["validation"] = self._validator.price(self.bound, *self._scores, delta)
+        return found
+
+    def curve(self, delta: float) -> RdpCurve:
+        """The larger of both sides, at every order."""
+        found = self.procedure.curve(*self._trains, delta)
+        if self.scoring is None:
+            return found
+        return found.maximum(self._validator.curve(*self._scores, delta))
+
+    @property
+    def _trains(self) -> tuple[Event, Event]:
+        return self.training, self.training
+
+    @property
+    def _scores(self) -> tuple[Event, Event]:
+        assert self.scoring is not None
+        # The final training of subset tuning reads rows of either part.
+        return self.scoring.event, self.training
+
+    @property
+    def _validator(self) -> Procedure:
+        """How scores go into the output: as the runs do, or all in one pick."""
+        if self.scoring is not None and self.scoring.kind == "pick":
+            return Untuned(self.procedure.candidates)
+        return self.procedure
+
+
+def balanced_sides(procedure: Procedure, bound: str, training: Event, delta: float) -> Sides:
+    """The sides with scores as precise as they are free.
+
+    The noise is the least at which a score's Renyi curve lies below the training's at every
+    order (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2), so that neither this plan
+    nor any later composition with it pays for scores; more where the bound in use still
+    says otherwise.
+    """
+    if isinstance(procedure, Untuned):
+        return Sides(procedure, bound, training, None)
+    known = guarantee.rdp_curve(training)
+    slope = float((known.values / known.orders).min()) * (1 - 1e-9)
+    picks = isinstance(procedure, ComposeAll) and not procedure.scores
+    if picks:
+        slope *= procedure.candidates  # one pick, beside as many trainings
+    most = procedure.price(bound, training, training, delta)
+    noise = round_up(math.sqrt(1 / (2 * slope)))
+    while True:
+        scoring = Scoring.of("pick" if picks else "scores", noise)
+        sides = Sides(procedure, bound, training, scoring)
+        if sides.epsilon(delta)["validation"] <= most:
+            return sides
+        noise = round_up(noise * 1.01)

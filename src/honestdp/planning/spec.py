@@ -1,0 +1,168 @@
+"""`Spec`: what is wanted, in public facts alone. Its fields hold no data and are read from none.
+
+A newcomer gives the schema, the number of rows and epsilon; all else has a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from honestdp.errors import InputError, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.planning.grid import Grid, Setting
+from honestdp.privacy.calibrate import Shape
+from honestdp.schema import Schema
+
+AUTO = "auto"
+# The procedures, and which options each of them reads.
+OPTIONS: dict[str, tuple[str, ...]] = {
+    AUTO: ("hit_probability", "most_runs"),
+    "untuned": ("bound",),
+    "composition": ("scores", "bound"),
+    "random-stopping": ("hit_probability", "mean_runs", "bound"),
+    "threshold": ("threshold", "hit_probability", "mean_runs", "cap", "bound"),
+    "random-repeats": ("shape", "hit_probability", "mean_runs", "cap", "bound"),
+    "subset-tuning": ("subset", "shape", "hit_probability", "mean_runs", "cap", "bound"),
+}
+MODELS = ("logistic", "linear", "mlp")
+HIDDEN = 100  # units of "mlp", unless a grid says model__width
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """A search to plan.
+
+    schema: what is public about the table. rows: how many rows it has, which is public too.
+    epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1).
+    model: "logistic", "linear", "mlp", or a model of the engine's, such as
+        `Module(net, classes=2)`; by default logistic or linear regression, as the target asks.
+    grid: what to choose among; see `Grid.of`. By default one setting whose step size follows
+        from public facts, so that there is nothing to tune.
+    procedure: how to choose; "auto" decides by public facts and says why.
+    lot_size, steps: of every run; by default by the rules of `defaults`.
+    validation: the share of rows that scores are taken on, where there are scores.
+    split_seed: of the public permutation that says which rows those are.
+    learn_share: of the budget, for bounds that the schema says are to be learnt.
+    Options of single procedures (see OPTIONS): hit_probability or mean_runs say how long to
+    search; shape is that of the law of K, cap its hard stop; threshold the public score to
+    reach; subset the share of rows to tune on; scores=False shows none and picks by one
+    exponential mechanism; bound names the theorem to account by (default: the smallest that
+    holds); most_runs is what "auto" may run in expectation.
+    """
+
+    schema: Schema
+    rows: int
+    epsilon: float
+    delta: float | None = None
+    model: Any = None
+    grid: Grid | str | Mapping[str, Any] | Sequence[Setting] | None = None
+    procedure: str = AUTO
+    lot_size: int | None = None
+    steps: int | None = None
+    validation: float = 0.2
+    split_seed: int = 0
+    learn_share: float = 0.05
+    hit_probability: float | None = None
+    mean_runs: float | None = None
+    most_runs: float | None = None
+    shape: Shape | None = None
+    cap: int | None = None
+    threshold: float | None = None
+    subset: float | None = None
+    scores: bool | None = None
+    bound: str | None = None
+
+    def __post_init__(self) -> None:
+        instance(Schema, "schema", self.schema, 'Schema.load("table.toml")')
+        positive_integer("rows", self.rows)
+        positive("epsilon", self.epsilon)
+        for name in ("validation", "learn_share"):
+            open_unit(name, getattr(self, name))
+        for name in ("delta", "hit_probability", "subset"):
+            if getattr(self, name) is not None:
+                open_unit(name, getattr(self, name))
+        for name in ("lot_size", "steps", "cap"):
+            if getattr(self, name) is not None:
+                positive_integer(name, getattr(self, name))
+        for name in ("mean_runs", "most_runs"):
+            value = getattr(self, name)
+            if value is not None and positive(name, value) < 1:
+                raise fail(name, value, "at least one run is made; give 1 or more")
+        if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, int):
+            raise fail("split_seed", self.split_seed, "must be a whole number")
+        if self.scores is not None and not isinstance(self.scores, bool):
+            raise fail("scores", self.scores, "must be True or False")
+        self._check_model()
+        self._check_options()
+        if self.grid is not None:
+            object.__setattr__(self, "grid", Grid.of(self.grid))
+
+    def _check_model(self) -> None:
+        classes = self.classes
+        if self.model is None:
+            object.__setattr__(self, "model", "linear" if classes is None else "logistic")
+        if not isinstance(self.model, str):
+            if not hasattr(self.model, "layout") or not hasattr(self.model, "loss"):
+                raise InputError(
+                    f"model: is a {type(self.model).__name__}; give {', '.join(MODELS)} or a "
+                    "model of honestdp.engine, such as Module(net, classes=2)"
+                )
+            if self.model.loss.classes != (classes or 0):
+                wanted = "real targets" if classes is None else f"{classes} classes"
+                raise InputError(f"model: predicts something else than the schema's {wanted}")
+        elif self.model not in MODELS:
+            raise fail("model", self.model, f"must be one of {', '.join(MODELS)}")
+        elif self.model == "logistic" and classes is None:
+            raise fail("model", "logistic", 'the target is a number; take "linear" or "mlp"')
+        elif self.model == "linear" and classes is not None:
+            raise fail("model", "linear", 'the target has classes; take "logistic" or "mlp"')
+
+    def _check_options(self) -> None:
+        if self.procedure not in OPTIONS:
+            raise fail("procedure", self.procedure, f"must be one of {', '.join(OPTIONS)}")
+        for name in sorted({option for options in OPTIONS.values() for option in options}):
+            value = getattr(self, name)
+            if value is not None and name not in OPTIONS[self.procedure]:
+                read = [p for p, options in OPTIONS.items() if name in options]
+                raise fail(name, value, f"{self.procedure} has no such option; {_or(read)} has")
+        if self.hit_probability is not None and self.mean_runs is not None:
+            raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
+        if self.procedure == "threshold" and self.threshold is None:
+            raise fail("threshold", None, "needs a public score to reach, such as 0.8")
+        if self.threshold is not None:
+            unit("threshold", self.threshold)
+
+    @property
+    def classes(self) -> int | None:
+        """How many classes the target has; None for a number."""
+        known = self.schema.target.classes
+        return None if known is None else len(known)
+
+    @property
+    def parameters(self) -> int:
+        """The number of the model's parameters."""
+        if not isinstance(self.model, str):
+            return sum(_volume(shape) for _, shape in self.model.layout)
+        outputs = self.classes if (self.classes or 0) > 2 else 1
+        assert outputs is not None
+        if self.model == "mlp":
+            return (self.schema.width + 1) * HIDDEN + (HIDDEN + 1) * outputs
+        return (self.schema.width + 1) * outputs
+
+    @property
+    def model_name(self) -> str:
+        if isinstance(self.model, str):
+            return self.model
+        return f"{type(self.model).__name__} of {self.parameters} parameters"
+
+
+def _volume(shape: Sequence[int]) -> int:
+    volume = 1
+    for side in shape:
+        volume *= side
+    return volume
+
+
+def _or(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

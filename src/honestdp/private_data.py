@@ -1,0 +1,141 @@
+"""The protected rows, opened once a plan is paid for, and split by public row numbers.
+
+Which rows train and which score is a permutation drawn from the spec's own seed: a public
+fact, the same whatever the rows hold. Nothing here is released; only structure raises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+from scipy.special import ndtri
+
+from honestdp.engine.examples import Examples, examples
+from honestdp.engine.train import Schedule
+from honestdp.errors import InputError
+from honestdp.ledger import Receipt
+from honestdp.planning.plan import Plan
+from honestdp.planning.spec import Spec
+from honestdp.randomness import Purpose, Randomness
+from honestdp.schema import Schema, learn_bounds, open_rows
+from honestdp.schema.encode import Encoded
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Part:
+    """Rows to train on, and how lots of them are drawn."""
+
+    rows: Examples
+    schedule: Schedule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateData:
+    """Sensitive. `schema` is that of the plan with learnt bounds filled in, which are paid for.
+
+    train: what candidates train on. validation: what they are scored on; None where nothing is
+    scored. rest: what the winner of subset tuning trains on.
+    """
+
+    schema: Schema
+    train: Part
+    validation: Examples | None
+    rest: Part | None
+
+    @classmethod
+    def open(
+        cls, plan: Plan, table: Any, target: Any, receipt: Receipt | None, randomness: Randomness
+    ) -> PrivateData:
+        """Read, encode and split the table."""
+        if receipt is None and not randomness.simulated:
+            raise InputError("receipt: none; nothing is opened before it is paid for")
+        opened = open_rows(plan.spec.schema, table)
+        check_rows(plan.spec, opened.rows)
+        schema = _with_bounds(plan, opened, randomness)
+        encoded = schema.encode(opened, target)
+        training, validation = split(plan)
+        steps, q = plan.training.steps, plan.training.sampling_probability
+        if plan.share is None:
+            part = Part(_examples(encoded, training), Schedule(steps, plan.training.lot_size))
+            scored = _examples(encoded, validation) if len(validation) else None
+            return cls(schema, part, scored, None)
+        # Every row by its own coin: in the subset it trains or scores, out of it it trains last.
+        coins = randomness.uniforms(Purpose.SUBSET, 0, 0, plan.spec.rows)
+        chosen = coins < plan.share
+
+        def subset(rows: Rows, expected: float) -> Part:
+            return Part(_with_null(encoded, rows), Schedule(steps, q * expected, q))
+
+        everyone = np.arange(plan.spec.rows)
+        return cls(
+            schema,
+            subset(training[chosen[training]], plan.share * len(training)),
+            _with_null(encoded, validation[chosen[validation]]),
+            subset(everyone[~chosen], (1 - plan.share) * plan.spec.rows),
+        )
+
+
+def check_structure(plan: Plan, table: Any, target: Any) -> None:
+    """Raise before anything is paid if a table in memory does not have the schema's structure.
+
+    Only names and the number of rows are read. A path is not touched at all: opening a file is
+    opening the data.
+    """
+    import os
+
+    if isinstance(table, (str, os.PathLike)):
+        return
+    opened = open_rows(plan.spec.schema, table)
+    if target is None:
+        opened.check([plan.spec.schema.target.column])
+    elif hasattr(target, "__len__") and len(target) != opened.rows:
+        raise InputError(f"target: {len(target)} rows, the table {opened.rows}; give one each")
+    check_rows(plan.spec, opened.rows)
+
+
+def check_rows(spec: Spec, rows: int) -> None:
+    if rows != spec.rows:
+        raise InputError(f"the table has {rows} rows, the plan is for {spec.rows}: plan anew")
+
+
+def split(plan: Plan) -> tuple[Rows, Rows]:
+    """Row numbers of the training and the validation part, each in rising order. Public."""
+    public = Randomness.simulation(plan.spec.split_seed)
+    draws = public.uniforms(Purpose.SPLIT, 0, 0, plan.spec.rows)
+    order = np.argsort(draws, kind="stable")
+    cut = plan.spec.rows - plan.validation_rows
+    return np.sort(order[:cut]), np.sort(order[cut:])
+
+
+def _with_bounds(plan: Plan, opened: Any, randomness: Randomness) -> Schema:
+    if plan.learning is None:
+        return plan.spec.schema
+    columns = iter(range(len(plan.learning.columns)))
+
+    def normals(count: int) -> Any:
+        return ndtri(randomness.uniforms(Purpose.BOUNDS, next(columns), 0, count))
+
+    schema, _ = learn_bounds(plan.spec.schema, opened, plan.learning.noise_multiplier, normals)
+    return schema
+
+
+def _examples(encoded: Encoded, rows: Rows) -> Examples:
+    return examples(encoded.inputs[rows], encoded.targets[rows])
+
+
+def _with_null(encoded: Encoded, rows: Rows) -> Examples:
+    """The rows and one that counts for nothing: a random subset may be empty."""
+    nothing = np.zeros((1, encoded.inputs.shape[1]), np.float32)
+    inputs, targets = encoded.inputs[rows], encoded.targets[rows]
+    none = -1 if targets.dtype == np.int64 else np.nan
+    if isinstance(inputs, np.ndarray):
+        inputs = np.concatenate([inputs, nothing])
+    else:
+        inputs = vstack([inputs, csr_matrix(nothing)], format="csr")
+    return examples(inputs, np.append(targets, np.array([none], targets.dtype)))

@@ -1,0 +1,58 @@
+"""The whole story: plan, pay, open, train, score, select, release.
+
+    plan = make_plan(Spec(schema=schema, rows=48842, epsilon=1))
+    release = run(plan, "table.csv", ledger)
+
+One (epsilon, delta) covers all of it. The ledger is charged before the data is opened, and is
+never paid back. A seed in place of a ledger makes a simulation, which protects nobody and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from honestdp.ledger import Ledger, Receipt
+from honestdp.planning.plan import Plan
+from honestdp.private_data import PrivateData, check_structure
+from honestdp.release import Release, release_of
+from honestdp.sealing import Progress, opening, paid, randomness_for, sealed
+from honestdp.select import Outcome, keep, noisy_scores, schedule
+from honestdp.training import final, models_of, trained
+
+
+def run(
+    plan: Plan,
+    table: Any,
+    ledger: Ledger | None = None,
+    *,
+    target: Any = None,
+    seed: int | None = None,
+    receipt: Receipt | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    workers: int | None = None,
+) -> Release:
+    """Carry out a plan on a table; what comes back is all that leaves.
+
+    table: a path to a CSV or Parquet file, or a table in memory; `target`: the cells to predict,
+        where they are not a column of it.
+    ledger: the data set's budget, charged with `plan.spending`. seed: simulate instead.
+    receipt: of an earlier charge for the same plan whose run did not come to a release.
+    progress: called now and then; where K is a secret it is told no more than the stage.
+    """
+    randomness = randomness_for(ledger, seed)
+    check_structure(plan, table, target)  # columns and row count of what is in memory: public
+    models = models_of(plan)
+    receipt = paid(plan, ledger, receipt)  # spent now, even if we crash
+    with opening(receipt):
+        data = PrivateData.open(plan, table, target, receipt, randomness)
+    kept: list[Outcome] = []
+    with sealed(plan, receipt):
+        for draws in schedule(plan, randomness):  # their number is sealed
+            fitted = trained(plan, models, draws, data.train, randomness, progress, workers)
+            scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
+            kept = keep(plan, kept, draws, fitted, scores, randomness)
+        if data.rest is not None:
+            kept = final(plan, models, kept, data.rest, randomness, progress, workers)
+    head = ledger.release(receipt) if ledger and receipt else None  # once
+    return release_of(plan, data.schema, models, kept, receipt, head)

@@ -1,0 +1,81 @@
+"""What a run asks of the outside and what it tells it: payment, randomness, progress, failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from honestdp.errors import InputError, SearchError, fail
+from honestdp.ledger import Ledger, Receipt, fingerprint
+from honestdp.planning.plan import Plan
+from honestdp.randomness import Randomness
+
+
+class Progress(NamedTuple):
+    """How far a run is; `share` (0 to 1) is None where it would tell how many runs there are."""
+
+    stage: str
+    share: float | None
+
+
+def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
+    """Production with a ledger, simulation with a seed; never both, never neither."""
+    if ledger is None and seed is None:
+        raise InputError(
+            "ledger: none; give the data set's ledger, or a seed to simulate, which protects nobody"
+        )
+    if ledger is not None and seed is not None:
+        raise fail("seed", seed, "makes a simulation, which no ledger pays for; leave one out")
+    return Randomness() if seed is None else Randomness.simulation(seed)
+
+
+def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | None) -> Receipt | None:
+    """The receipt of a charge for this plan: a new one, or the one given if it is still good."""
+    if ledger is None:
+        if receipt is not None:
+            raise InputError("receipt: belongs to a ledger; give that too")
+        return None
+    schema = plan.spec.schema
+    facts = {"dataset": schema.name, "schema": schema.fingerprint, "unit": schema.unit}
+    for name, value in facts.items():
+        found = getattr(ledger.opening, name)
+        if found != value:
+            raise fail(name, value, f"the ledger {str(ledger.path)!r} is for {name}={found!r}")
+    if receipt is None:
+        return ledger.reserve(plan.spending, plan.public())
+    ledger.check(receipt)
+    if receipt.plan_fingerprint != fingerprint(plan.public()):
+        raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
+    return receipt
+
+
+@contextmanager
+def opening(receipt: Receipt | None) -> Iterator[None]:
+    """Bad structure found in a file after it was paid for: told with the way to use the charge."""
+    try:
+        yield
+    except InputError as error:
+        if receipt is None:
+            raise
+        raise InputError(
+            f"{error}. The charge stands and nothing was released: mend it and pass the receipt "
+            f"of charge {receipt.id}, as in ledger.history()"
+        ) from None
+
+
+@contextmanager
+def sealed(plan: Plan, receipt: Receipt | None) -> Iterator[None]:
+    """Under a best-of-K procedure no failure tells how far a search had come: it is told by its
+    kind alone. In a simulation, and where all candidates are shown, as it is."""
+    try:
+        yield
+        return
+    except Exception as error:
+        if plan.shows_all or receipt is None:
+            raise
+        kind, charge = type(error).__name__, receipt.id
+    raise SearchError(  # out of the handler: it drags nothing along
+        f"the search failed ({kind}); charge {charge} stands, nothing was released. "
+        "A simulation (seed=1) shows the whole error"
+    )

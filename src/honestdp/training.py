@@ -1,0 +1,140 @@
+"""From a plan's settings to trained parameters: which model, which candidate, on which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from torch import Tensor
+
+from honestdp.candidates import Candidate
+from honestdp.engine.examples import examples
+from honestdp.engine.models import Linear, Model, TwoLayer
+from honestdp.engine.train import check_steps, train
+from honestdp.errors import InputError, fail
+from honestdp.planning.plan import Plan
+from honestdp.planning.spec import HIDDEN, Spec
+from honestdp.private_data import Part
+from honestdp.randomness import Randomness
+from honestdp.sealing import Progress
+from honestdp.select import Draw, Outcome
+
+Report = Callable[[Progress], None] | None
+
+_FINAL = 2**32 - 2  # the stream number of the training after the search: no draw has it
+_SCALED = (
+    "dpsgd",
+    "dpmomentum",
+)  # their steps follow the lot's sum; the other rules size their own
+
+
+def models_of(plan: Plan) -> list[Model]:
+    """The model of every setting. Raises if one cannot be trained on such rows by such steps:
+    before anything is paid, on rows made up."""
+    spec = plan.spec
+    models = [_model(spec, plan.grid.model_options(i)) for i in range(len(plan.grid))]
+    inputs = np.zeros((2, spec.schema.width), np.float32)
+    made_up = examples(inputs, np.zeros(2, np.float32 if spec.classes is None else np.int64))
+    for model in dict.fromkeys(models):
+        model.check(made_up)
+    check_steps(_candidates(plan), plan.training.steps)
+    return models
+
+
+def _model(spec: Spec, options: dict[str, object]) -> Model:
+    if not isinstance(spec.model, str):
+        if options:
+            raise fail("grid", sorted(options), "options of a model that is given ready-made")
+        return spec.model
+    known = {"width", "activation"} if spec.model == "mlp" else set()
+    if options.keys() - known:
+        unknown = ", ".join(f"model__{name}" for name in sorted(options.keys() - known))
+        raise InputError(f"grid: {unknown}: {spec.model} has no such option")
+    if spec.model == "mlp":
+        return TwoLayer(spec.schema.width, spec.classes, **{"width": HIDDEN, **options})  # type: ignore[arg-type]
+    return Linear(spec.schema.width, spec.classes)
+
+
+def _candidates(plan: Plan) -> list[Candidate]:
+    return plan.grid.candidates(plan.noise_multiplier, plan.row_norm[0])
+
+
+def trained(
+    plan: Plan,
+    models: Sequence[Model],
+    draws: Sequence[Draw],
+    part: Part,
+    randomness: Randomness,
+    report: Report,
+    workers: int | None,
+) -> list[Tensor]:
+    """The parameters of every draw."""
+    candidates = _candidates(plan)
+    return _train(
+        plan,
+        [models[draw.setting] for draw in draws],
+        [candidates[draw.setting] for draw in draws],
+        [draw.number for draw in draws],
+        part,
+        randomness,
+        report,
+        workers,
+    )
+
+
+def final(
+    plan: Plan,
+    models: Sequence[Model],
+    kept: Sequence[Outcome],
+    rest: Part,
+    randomness: Randomness,
+    report: Report,
+    workers: int | None,
+) -> list[Outcome]:
+    """The winner of a tuning subset, trained on the rest of the rows."""
+    winner = kept[0]
+    assert plan.share is not None
+    setting = winner.draw.setting
+    candidate = _candidates(plan)[setting]
+    if candidate.rule in _SCALED:
+        assert candidate.learning_rate is not None
+        ratio = rest.schedule.lot_size / (
+            plan.training.sampling_probability * plan.share * plan.training.n
+        )
+        candidate = replace(candidate, learning_rate=candidate.learning_rate * ratio)
+    found = _train(
+        plan, [models[setting]], [candidate], [_FINAL], rest, randomness, report, workers
+    )
+    return [replace(winner, parameters=found[0])]
+
+
+def _train(
+    plan: Plan,
+    models: Sequence[Model],
+    candidates: Sequence[Candidate],
+    numbers: Sequence[int],
+    part: Part,
+    randomness: Randomness,
+    report: Report,
+    workers: int | None,
+) -> list[Tensor]:
+    if report:
+        report(Progress("training", 0.0 if plan.shows_all else None))
+
+    def told(done: int, total: int) -> None:
+        assert report is not None
+        report(Progress("training", done / total))
+
+    found = train(
+        models,
+        part.rows,
+        candidates,
+        part.schedule,
+        randomness,
+        numbers=numbers,
+        # How far a sealed search has come would tell how long it is.
+        progress=told if report and plan.shows_all else None,
+        workers=workers,
+    )
+    return [found.parameters(i) for i in range(len(candidates))]
