@@ -4,19 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-__all__ = ["CostTable", "InputError", "__version__", "affordable", "plan"]
+from honestdp.version import __version__
+
+__all__ = [
+    "CostTable",
+    "Grid",
+    "InputError",
+    "Ledger",
+    "Release",
+    "Schema",
+    "Spec",
+    "__version__",
+    "affordable",
+    "make_plan",
+    "plan",
+]
 
 if TYPE_CHECKING:
     from honestdp.errors import InputError
+    from honestdp.ledger import Ledger
     from honestdp.planning.affordable import affordable
     from honestdp.planning.costs import plan
+    from honestdp.planning.grid import Grid
+    from honestdp.planning.make import make_plan
+    from honestdp.planning.spec import Spec
     from honestdp.planning.table import CostTable
+    from honestdp.release import Release
+    from honestdp.schema import Schema
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
 _HOMES = {
     "CostTable": "honestdp.planning.table",
+    "Grid": "honestdp.planning.grid",
     "InputError": "honestdp.errors",
+    "Ledger": "honestdp.ledger",
+    "Release": "honestdp.release",
+    "Schema": "honestdp.schema",
+    "Spec": "honestdp.planning.spec",
+    "make_plan": "honestdp.planning.make",
     "affordable": "honestdp.planning.affordable",
     "plan": "honestdp.planning.costs",
 }

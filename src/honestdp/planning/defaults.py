@@ -2,10 +2,11 @@
 
 Lot size and steps (benchmarks/README.md has the measurements). At a given (epsilon, delta), the
 noise of a mean gradient is sigma/L, about sqrt(T)/(n mu) for sigma above 2, whatever the lot size:
-larger lots only cost time. Below that, noise is wasted. And with a step size that spends the
-budget evenly (`balanced`), the whole path is as long whatever T is: more steps only make it
-smoother, fewer make it jump over its goal. So T is as small as stays smooth, n epsilon / 40, three
-times that for networks, and L as small as brings sigma to 2-3, n epsilon / (2 sqrt(T)).
+larger lots only cost time. Below that, noise is wasted. With a step size that follows from the
+noise (`balanced`) the whole path is as long whatever T is: more steps only make it smoother,
+fewer make it jump over its goal. So T is as small as stays smooth, n epsilon / 40, three times
+that for networks; at least 2500 where the step size is fixed beforehand, or the path would end
+early. L is as small as brings sigma to 2-3: n epsilon / (2 sqrt(T)).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from honestdp.planning.grid import ADAPTIVE, BALANCED, Grid
 from honestdp.planning.spec import Spec
 from honestdp.schema import Categorical
 
-FEWEST_STEPS, MOST_STEPS = 300, 6000
+FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 LOSS_BOUND = 0.5  # of one row's half squared error on targets in [-1, 1], where losses are scores
 
 
@@ -34,7 +35,8 @@ def steps(spec: Spec, n: int) -> int:
     if spec.steps is not None:
         return spec.steps
     smooth = n * spec.epsilon / 40 * (1 if spec.model in ("logistic", "linear") else 3)
-    wanted = min(max(smooth, FEWEST_STEPS), MOST_STEPS)
+    follows = all(setting.get("rule") == "balanced" for setting in grid(spec).settings)
+    wanted = min(max(smooth, FEWEST_STEPS if follows else FEWEST_FIXED), MOST_STEPS)
     return 2 * round(wanted / 2)
 
 

@@ -91,7 +91,7 @@ def _plain(name: object, value: Any) -> Any:
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
 _CLIPS = [0.1, 0.2, 0.5, 1.0]
 
-BALANCED = Grid(({"rule": "balanced", "kappa": 2.0, "average": True},))
+BALANCED = Grid(({"rule": "balanced", "kappa": 3.0, "average": True},))
 ADAPTIVE = Grid(({"rule": "dpadamwosm"},))
 
 NAMED: dict[str, Grid] = {
@@ -105,7 +105,7 @@ NAMED: dict[str, Grid] = {
     ),
     "dpadam-4": Grid.product(rule="dpadam", clip_norm=_CLIPS),
     # Ours: steps sized by public facts, around the default
-    "kappa-4": Grid.product(rule="balanced", kappa=[0.5, 1.0, 2.0, 4.0], average=True),
+    "kappa-4": Grid.product(rule="balanced", kappa=[1.0, 2.0, 4.0, 8.0], average=True),
     "balanced": BALANCED,
     "dpadamwosm": ADAPTIVE,
 }

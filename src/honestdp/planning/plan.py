@@ -12,6 +12,7 @@ from honestdp.planning.procedures import ComposeAll, Procedure, SubsetTuning, Tr
 from honestdp.planning.sides import Scoring, Sides
 from honestdp.planning.spec import Spec
 from honestdp.privacy.spending import Spending
+from honestdp.version import __version__
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,14 @@ class Plan:
         """Of the rows, for the tuning subset, where there is one."""
         return self.procedure.share if isinstance(self.procedure, SubsetTuning) else None
 
+    @property
+    def _scored(self) -> str:
+        if self.share is None:
+            return str(self.validation_rows)
+        return f"about {self.share * self.validation_rows:.0f}"
+
     def public(self) -> dict[str, Any]:
         """The plan as texts, numbers, lists and dicts: what the ledger keeps."""
-        from honestdp import __version__
-
         spec, scoring = self.spec, self.sides.scoring
         return {
             "honestdp": __version__,
@@ -128,7 +133,7 @@ class Plan:
             shown = "counts of correct predictions" if self.spec.classes else "clipped losses"
             what = "noise of standard deviation" if scoring.kind == "scores" else "Gumbel noise of"
             lines.append(
-                f"  scores: {shown} on {self.validation_rows} other rows, with {what} "
+                f"  scores: {shown} on {self._scored} other rows, with {what} "
                 f"{scoring.noise * self.sensitivity:.4g}"
             )
         if self.learning is not None:
