@@ -115,7 +115,7 @@ def release_of(
             plan.grid.settings[o.draw.setting],
             _score(plan, o),
             models[o.draw.setting],
-            o.parameters,
+            o.parameters.clone(),  # memory of its own: a view could hold the losers too
         )
         for o in kept
     ]

@@ -16,7 +16,7 @@ from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, check_structure
 from honestdp.release import Release, release_of
-from honestdp.sealing import Progress, opening, paid, randomness_for, sealed
+from honestdp.sealing import Progress, opening, paid, randomness_for, sealed, tell
 from honestdp.select import Outcome, keep, noisy_scores, schedule
 from honestdp.training import final, models_of, trained
 
@@ -46,13 +46,18 @@ def run(
     receipt = paid(plan, ledger, receipt)  # spent now, even if we crash
     with opening(receipt):
         data = PrivateData.open(plan, table, target, receipt, randomness)
-    kept: list[Outcome] = []
-    with sealed(plan, receipt):
-        for draws in schedule(plan, randomness):  # their number is sealed
+
+    def search() -> list[Outcome]:
+        kept: list[Outcome] = []
+        for draws in schedule(plan, randomness):  # their number is a secret
             fitted = trained(plan, models, draws, data.train, randomness, progress, workers)
             scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
             kept = keep(plan, kept, draws, fitted, scores, randomness)
         if data.rest is not None:
             kept = final(plan, models, kept, data.rest, randomness, progress, workers)
+        return kept
+
+    tell(progress, "searching")
+    kept = sealed(plan, receipt, search)
     head = ledger.release(receipt) if ledger and receipt else None  # once
     return release_of(plan, data.schema, models, kept, receipt, head)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from honestdp.errors import InputError, SearchError, fail
 from honestdp.ledger import Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
+
+T = TypeVar("T")
 
 
 class Progress(NamedTuple):
@@ -17,6 +19,12 @@ class Progress(NamedTuple):
 
     stage: str
     share: float | None
+
+
+def tell(report: Callable[[Progress], None] | None, stage: str, share: float | None = None) -> None:
+    """Say where a run is, if anyone listens."""
+    if report is not None:
+        report(Progress(stage, share))
 
 
 def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
@@ -64,18 +72,17 @@ def opening(receipt: Receipt | None) -> Iterator[None]:
         ) from None
 
 
-@contextmanager
-def sealed(plan: Plan, receipt: Receipt | None) -> Iterator[None]:
-    """Under a best-of-K procedure no failure tells how far a search had come: it is told by its
-    kind alone. In a simulation, and where all candidates are shown, as it is."""
+def sealed(plan: Plan, receipt: Receipt | None, search: Callable[[], T]) -> T:
+    """What `search` returns. Under a best-of-K procedure no failure tells how far it had come:
+    it is told by its kind alone. In a simulation, and where all candidates are shown, as it is."""
     try:
-        yield
-        return
+        return search()
     except Exception as error:
         if plan.shows_all or receipt is None:
             raise
         kind, charge = type(error).__name__, receipt.id
-    raise SearchError(  # out of the handler: it drags nothing along
+    # Out of the handler (and of any `with`), or the failure itself would hang on as context.
+    raise SearchError(
         f"the search failed ({kind}); charge {charge} stands, nothing was released. "
         "A simulation (seed=1) shows the whole error"
     )

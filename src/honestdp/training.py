@@ -17,7 +17,7 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import HIDDEN, Spec
 from honestdp.private_data import Part
 from honestdp.randomness import Randomness
-from honestdp.sealing import Progress
+from honestdp.sealing import Progress, tell
 from honestdp.select import Draw, Outcome
 
 Report = Callable[[Progress], None] | None
@@ -119,12 +119,8 @@ def _train(
     report: Report,
     workers: int | None,
 ) -> list[Tensor]:
-    if report:
-        report(Progress("training", 0.0 if plan.shows_all else None))
-
     def told(done: int, total: int) -> None:
-        assert report is not None
-        report(Progress("training", done / total))
+        tell(report, "searching", done / total)
 
     found = train(
         models,

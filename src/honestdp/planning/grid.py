@@ -45,6 +45,8 @@ class Grid:
     @classmethod
     def product(cls, **values: Any) -> Grid:
         """Every combination; a value that is not a list is the same in all."""
+        if not values:
+            return cls(())
         lists = [list(v) if isinstance(v, (list, tuple)) else [v] for v in values.values()]
         return cls(tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*lists)))
 

@@ -89,6 +89,9 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
             raise fail("rows", spec.rows, "too few to train on some and score on others")
     steps = defaults.steps(spec, n)
     job = Training(n, defaults.lot_size(spec, n, steps), steps)
+    if isinstance(chosen, SubsetTuning) and chosen.share * job.lot_size < 1:
+        held = f"{chosen.share * job.lot_size:.3g}"
+        raise fail("subset", chosen.share, f"its lots would hold {held} rows; raise it or lot_size")
     delta = default_delta(spec.rows) if spec.delta is None else spec.delta
     learning, learnt = _learning(spec, delta)
     left = 1 - spec.learn_share if learning else 1.0

@@ -79,10 +79,10 @@ class Sides:
 def balanced_sides(procedure: Procedure, bound: str, training: Event, delta: float) -> Sides:
     """The sides with scores as precise as they are free.
 
-    The noise is the least at which a score's Renyi curve lies below the training's at every
-    order (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2), so that neither this plan
-    nor any later composition with it pays for scores; more where the bound in use still
-    says otherwise.
+    The noise starts as the least at which a score's Renyi curve lies below the training's at
+    every order (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2) and grows, where
+    need be, until the whole procedure costs no more on this side than on the other: in epsilon, and
+    at every order, so that no later composition pays for scores either.
     """
     if isinstance(procedure, Untuned):
         return Sides(procedure, bound, training, None)
@@ -92,10 +92,13 @@ def balanced_sides(procedure: Procedure, bound: str, training: Event, delta: flo
     if picks:
         slope *= procedure.candidates  # one pick, beside as many trainings
     most = procedure.price(bound, training, training, delta)
+    free = procedure.curve(training, training, delta)
     noise = round_up(math.sqrt(1 / (2 * slope)))
     while True:
         scoring = Scoring.of("pick" if picks else "scores", noise)
         sides = Sides(procedure, bound, training, scoring)
-        if sides.epsilon(delta)["validation"] <= most:
+        both = sides.curve(delta)
+        dearer = (both.values > free.at(both.orders)).any()
+        if sides.epsilon(delta)["validation"] <= most and not dearer:
             return sides
         noise = round_up(noise * 1.01)

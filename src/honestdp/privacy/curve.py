@@ -83,10 +83,11 @@ class RdpCurve:
     def minimum(self, other: RdpCurve) -> RdpCurve:
         """Two bounds on the same mechanism: at each order the smaller one that is known."""
         orders = np.union1d(self.orders, other.orders)
-        values = np.minimum(self._at(orders), other._at(orders))
+        values = np.minimum(self.at(orders), other.at(orders))
         return RdpCurve(orders, values)
 
-    def _at(self, orders: Floats) -> Floats:
+    def at(self, orders: Floats) -> Floats:
+        """The values at these orders; infinite where an order is not known."""
         known = dict(zip(self.orders.tolist(), self.values.tolist(), strict=True))
         return np.array([known.get(order, math.inf) for order in orders.tolist()])
 

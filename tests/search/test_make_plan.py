@@ -1,0 +1,227 @@
+"""Plans: what is done is what was priced, within the budget, from public facts alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
+
+from honestdp import Grid, InputError, make_plan
+from honestdp.engine import Linear, TwoLayer, size
+from honestdp.planning import defaults
+from honestdp.planning.costs import default_delta
+from honestdp.planning.procedures import ComposeAll, RandomRepeats
+from honestdp.planning.sides import balanced_sides
+from honestdp.planning.spec import Spec
+from honestdp.privacy import guarantee
+from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
+from honestdp.privacy.runs import Capped, geometric
+from honestdp.schema import Numeric
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_a_plan_costs_no_more_than_asked_on_either_side(name):
+    plan = make_plan(asked(name))
+    assert 0.9 * 3.0 < plan.epsilon <= 3.0
+    assert plan.delta == 1e-4
+    assert all(0 < cost <= 3.0 for cost in plan.side_epsilons.values())
+    assert ("validation" in plan.side_epsilons) == (name != "untuned")
+    assert plan.training.n == (400 if name == "untuned" else 320)
+    json.dumps(plan.public(), allow_nan=False)
+    assert f"epsilon {plan.epsilon:.4g}" in str(plan)
+
+
+def test_both_sides_go_through_the_whole_procedure():
+    plan = make_plan(asked("random-repeats"))
+    law = geometric(1 / 4)
+    train = training(40 / 320, plan.noise_multiplier, 20)
+    score = Gaussian(plan.sides.scoring.noise)
+    for side, run in {"training": train, "validation": score}.items():
+        alone = guarantee.profile(Selection(run, law)).epsilon(1e-4)
+        assert plan.side_epsilons[side] == pytest.approx(alone, rel=1e-6)
+    plan = make_plan(asked("composition"))
+    counts = Repeated(Gaussian(plan.sides.scoring.noise), 4)  # all four, jointly
+    assert plan.side_epsilons["validation"] == guarantee.epsilon(counts, 1e-4)
+    plan = make_plan(asked("pick"))
+    assert plan.sides.scoring.event == Pure(1 / plan.sides.scoring.noise)
+    assert plan.side_epsilons["validation"] <= 1 / plan.sides.scoring.noise
+
+
+@pytest.mark.parametrize("name", [name for name in PROCEDURES if name != "untuned"])
+def test_scores_are_as_exact_as_they_are_free(name):
+    """No dearer than training at any order; a tenth more precise, they would be somewhere."""
+    plan = make_plan(asked(name))
+    sides = plan.sides
+    both, train = sides.curve(1e-4), sides.procedure.curve(sides.training, sides.training, 1e-4)
+    known = dict(zip(train.orders.tolist(), train.values.tolist(), strict=True))
+    assert all(v <= known[a] * (1 + 1e-9) for a, v in zip(both.orders, both.values, strict=True))
+    run = guarantee.rdp_curve(sides.training)
+    cheap = guarantee.rdp_curve(type(sides.scoring.event)(_sharper(sides.scoring)))
+    count = 4 if name == "pick" else 1
+    at = np.intersect1d(run.orders, cheap.orders)
+    gap = [cheap.at(at)[i] - count * run.at(at)[i] for i in range(len(at))]
+    assert max(gap) > 0
+
+
+def _sharper(scoring) -> float:
+    return 1.1 / scoring.noise if scoring.kind == "pick" else scoring.noise / 1.1
+
+
+def test_the_ledger_is_charged_the_larger_side_at_every_order():
+    sides = balanced_sides(ComposeAll(4), "pld", training(0.1, 2.0, 30), 1e-5)
+    dearer = replace(sides, scoring=type(sides.scoring).of("scores", sides.scoring.noise / 3))
+    assert dearer.epsilon(1e-5)["validation"] > dearer.epsilon(1e-5)["training"]
+    score = guarantee.rdp_curve(Repeated(Gaussian(dearer.scoring.noise), 4))
+    found = dearer.curve(1e-5)
+    at = np.intersect1d(found.orders, score.orders)
+    assert np.all(found.at(at) >= score.at(at))
+
+
+def test_liu_talwar_enters_as_a_pair_and_is_dearer():
+    paper, ours = make_plan(asked("liu-talwar")), make_plan(asked("random-stopping"))
+    assert paper.spending.slack == paper.delta
+    assert ours.spending.slack == 0
+    assert paper.noise_multiplier > 1.5 * ours.noise_multiplier
+    assert paper.procedure.runs == ours.procedure.runs == Capped(geometric(1 / 4), 185)
+
+
+def test_a_changed_plan_is_refused():
+    plan = make_plan(asked("random-repeats"))
+    for field, value in {
+        "noise_multiplier": 0.1,
+        "training": replace(plan.training, lot_size=300),
+        "procedure": RandomRepeats(4, geometric(0.001)),
+        "sides": replace(plan.sides, scoring=replace(plan.sides.scoring, noise=0.01)),
+    }.items():
+        with pytest.raises(InputError, match="differs from what it was priced for"):
+            replace(plan, **{field: value})
+
+
+def test_learnt_bounds_pay_their_share():
+    learn = SCHEMA.model_copy(
+        update={"columns": (*SCHEMA.columns, Numeric(name="w", outer=(0.0, 9.0), bounds="learn"))}
+    )
+    plan, plain = make_plan(spec(learn)), make_plan(spec())
+    assert plan.learning.columns == ("w",)
+    own = guarantee.epsilon(Gaussian(plan.learning.noise_multiplier), 0.05 * 1e-4)
+    assert 0.99 * 0.15 <= own <= 0.15
+    assert plan.side_epsilons["training"] <= 0.95 * 3.0
+    assert plan.epsilon <= own + plan.side_epsilons["training"] <= 3.0
+    assert plan.delta == pytest.approx(1e-4)
+    assert plan.noise_multiplier > plain.noise_multiplier
+    assert "bounds learnt: w" in str(plan)
+    curve = guarantee.rdp_curve(Gaussian(plan.learning.noise_multiplier))
+    orders = plan.spending.curve.orders
+    assert np.all(plan.spending.curve.values >= curve.at(orders))
+
+
+def test_auto_takes_the_least_noise_and_says_why():
+    assert make_plan(spec()).procedure.name == "untuned"
+    assert "no grid given" in make_plan(spec()).reason
+    assert "one setting" in make_plan(spec(grid="dpadamwosm")).reason
+    plan = make_plan(spec(grid=GRID))
+    rivals = [
+        make_plan(asked("composition")),
+        make_plan(asked("random-repeats", shape=1.0, hit_probability=0.9)),
+        make_plan(asked("random-repeats", shape="poisson", hit_probability=0.9)),
+    ]
+    assert plan.noise_multiplier <= min(rival.noise_multiplier for rival in rivals)
+    assert plan.procedure.hit_probability >= 0.9
+    assert f"{plan.noise_multiplier:.3g}" in plan.reason
+    few = make_plan(spec(grid=GRID, most_runs=4))
+    assert few.procedure.name == "composition"
+    with pytest.raises(InputError, match=r"most_runs=2.*no search among 4 settings"):
+        make_plan(spec(grid=GRID, most_runs=2))
+
+
+def test_the_defaults_are_functions_of_public_facts():
+    given = {"schema": SCHEMA, "rows": 39073, "epsilon": 1.0}
+    plan = make_plan(Spec(**given))
+    assert (plan.training.steps, plan.training.lot_size) == (976, 625)
+    assert 2 <= plan.noise_multiplier <= 3
+    assert plan.delta == default_delta(39073) == 1e-6
+    assert make_plan(Spec(**given, model="mlp")).training.steps == 2930
+    assert make_plan(Spec(**given, grid="dpadam-4")).training.steps == 2500
+    assert make_plan(Spec(schema=SCHEMA, rows=500, epsilon=0.1)).training.steps == 300
+    assert make_plan(Spec(schema=SCHEMA, rows=10**7, epsilon=8)).training.steps == 6000
+    assert plan.row_norm == ((1 + 2 / 4) ** 0.5, "guessed from the schema")
+    declared = SCHEMA.model_copy(update={"row_norm": 2.0})
+    assert make_plan(spec(declared)).row_norm == (2.0, "declared")
+
+
+@pytest.mark.parametrize("model", ["logistic", "mlp"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_model_sizes_agree_with_the_engine(model, classes):
+    target = SCHEMA.target.model_copy(update={"classes": ("a", "b", "c")[:classes]})
+    schema = SCHEMA.model_copy(update={"target": target})
+    built = (TwoLayer if model == "mlp" else Linear)(schema.width, classes)
+    assert spec(schema, model=model).parameters == size(built)
+    assert spec(schema, model=built).parameters == size(built)
+
+
+def test_regression_has_a_plan():
+    plan = make_plan(asked("composition", schema=NUMBERS))
+    assert plan.spec.model == "linear"
+    assert plan.sensitivity == defaults.LOSS_BOUND
+    assert "clipped losses" in str(plan)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"epsilon": 0}, "epsilon=0"),
+        ({"epsilon": float("nan")}, "epsilon=nan"),
+        ({"rows": 0}, "rows=0"),
+        ({"rows": 2.5}, "rows=2.5"),
+        ({"delta": 1.0}, "delta=1.0"),
+        ({"model": "forest"}, "model='forest': must be one of"),
+        ({"model": "linear"}, "the target has classes"),
+        ({"model": object()}, "model: is a object"),
+        ({"model": Linear(4, 3)}, "predicts something else than the schema's 2 classes"),
+        ({"schema": NUMBERS, "model": "logistic"}, "the target is a number"),
+        ({"procedure": "magic"}, "procedure='magic'"),
+        ({"procedure": "composition", "shape": 1.0}, "shape=1.0: composition has no such option"),
+        ({"threshold": 0.8}, "threshold=0.8: auto has no such option; threshold has"),
+        ({"procedure": "threshold"}, "threshold=None"),
+        ({"procedure": "untuned", "grid": GRID}, "untuned trains one"),
+        ({"procedure": "random-repeats", "mean_runs": 2, "hit_probability": 0.5}, "one of the two"),
+        ({"procedure": "random-repeats", "mean_runs": 0.5}, "mean_runs=0.5"),
+        ({"procedure": "random-repeats", "mean_runs": 1e9}, "would make 1e+09 runs"),
+        ({"procedure": "random-repeats", "shape": -2.0}, "shape=-2.0"),
+        ({"procedure": "random-repeats", "bound": "liu-talwar"}, "does not hold for random"),
+        ({"procedure": "subset-tuning", "shape": "poisson"}, "the final training needs a winner"),
+        ({"procedure": "subset-tuning", "subset": 1e-4}, "its lots would hold 0.004 rows"),
+        ({"procedure": "composition", "scores": 1}, "scores=1"),
+        ({"grid": []}, "grid: is empty"),
+        ({"grid": {}}, "grid: is empty"),
+        ({"grid": {"learning_rate": []}}, "grid: is empty"),
+        ({"grid": "dpsgd-41"}, "grid='dpsgd-41': is no known grid"),
+        ({"grid": 7}, "grid: is a int"),
+        ({"grid": {"noise_multiplier": [1]}}, "grid='noise_multiplier': cannot be tuned"),
+        ({"grid": {"rule": "dpsgd"}}, "learning_rate=None: dpsgd needs one"),
+        ({"grid": {"rule": ["dpadam"], "clip_norm": [np.ones(2)]}}, "clip_norm is a ndarray"),
+        ({"lot_size": 500}, "lot_size=500"),
+        ({"validation": 0.0001, "procedure": "composition"}, "too few to train on some"),
+        ({"validation": 1.0}, "validation=1.0"),
+        ({"split_seed": "x"}, "split_seed='x'"),
+        ({"epsilon": 1e-6, "delta": 1e-12, "rows": 10**4}, "no noise reaches it"),
+    ],
+)  # fmt: skip
+def test_bad_specs_are_one_line(options, said):
+    with pytest.raises(InputError) as caught:
+        make_plan(spec(**options))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_grids():
+    assert [len(Grid.of(n)) for n in ("dpsgd-40", "dpmomentum-280", "dpadam-4")] == [40, 280, 4]
+    assert len(Grid.product(rule="dpadam", clip_norm=[0.1, 1.0], beta1=[0.8, 0.9])) == 4
+    grid = Grid.of([{"rule": "dpadam", "model__width": np.int64(3)}, {"rule": "balanced"}])
+    assert [c.rule for c in grid.candidates(2.0, 1.5)] == ["dpadam", "balanced"]
+    assert all(c.noise_multiplier == 2.0 for c in grid.candidates(2.0, 1.5))
+    assert grid.model_options(0) == {"width": 3}
+    assert Grid.of(grid) is grid
