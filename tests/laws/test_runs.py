@@ -100,6 +100,25 @@ def test_capped_geometric_in_closed_form_equals_its_table(gamma: float, cap: int
     assert closed.mean == pytest.approx(np.sum(k * p), rel=1e-9)
 
 
+@every_law
+def test_draw_inverts_the_distribution_function(law: RunCount) -> None:
+    p = run_probabilities(law)
+    below = np.cumsum(p)
+    for k in [i for i in range(min(len(p), 200)) if p[i] > 1e-9]:
+        start = below[k] - p[k]
+        for share in (0.001, 0.5, 0.999):
+            assert law.draw(float(start + share * p[k])) == k
+    for uniform in (2.0**-54, 1 - 2.0**-53):
+        found = law.draw(uniform)
+        assert 0 <= found <= (len(p) + 64 if law.maximum is None else law.maximum)
+
+
+@pytest.mark.parametrize("uniform", [0.0, 1.0, -1.0, math.nan])
+def test_draw_wants_a_uniform_draw(uniform: float) -> None:
+    with pytest.raises(InputError, match="uniform"):
+        geometric(0.1).draw(uniform)
+
+
 def test_a_far_cap_changes_nothing() -> None:
     for law in (geometric(0.1), logarithmic(0.1), Poisson(3.0), Binomial(10, 0.3)):
         capped = Capped(law, 1000)

@@ -12,6 +12,7 @@ from instances import drawn
 
 from honestdp.privacy.runs import Capped, geometric
 from honestdp.privacy.selection import (
+    best_of_as_curve,
     best_of_curve,
     liu_talwar,
     liu_talwar_rounds,
@@ -72,6 +73,8 @@ def test_threshold(count: int) -> None:
         profile = exact.profile(pair)
         bound = threshold(profile, gamma, cap)
         assert holds(best_of_ratio(a, b, bound, profile.table[0])), (pair, gamma, cap, above)
+        as_curve = best_of_as_curve(exact.curve(pair), bound)
+        assert holds(renyi_ratio(a, b, as_curve)), (pair, gamma, cap, above)
 
 
 @sizes
