@@ -35,6 +35,10 @@ def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
         )
     if ledger is not None and seed is not None:
         raise fail("seed", seed, "makes a simulation, which no ledger pays for; leave one out")
+    if ledger is not None and not isinstance(ledger, Ledger):  # its type alone: it may be data
+        raise InputError(
+            f"ledger: is a {type(ledger).__name__}; give Ledger.open(...); targets go in target="
+        )
     return Randomness() if seed is None else Randomness.simulation(seed)
 
 

@@ -108,8 +108,8 @@ MUTANTS = [
     Mutant("costs shown rounded to the nearest", "planning/table.py",
            "rounding=ROUND_CEILING", 'rounding="ROUND_HALF_EVEN"', PLAN),
     Mutant("all candidates for the price of one", "planning/procedures.py",
-           "runs = Repeated(job.event(noise_multiplier), self.candidates)",
-           "runs = job.event(noise_multiplier)", NOTES),
+           "return guarantee.epsilon(Repeated(run, self.candidates), delta, bound)",
+           "return guarantee.epsilon(run, delta, bound)", NOTES),
 ]  # fmt: skip
 
 

@@ -80,6 +80,18 @@ def test_the_ledger_is_charged_the_larger_side_at_every_order():
     assert np.all(found.at(at) >= score.at(at))
 
 
+def test_a_dearer_score_is_charged(monkeypatch):
+    """Were scores ever dearer than training, the plan would say so, or not be made."""
+
+    def precise(procedure, bound, event, delta):
+        sides = balanced_sides(procedure, bound, event, delta)
+        return replace(sides, scoring=type(sides.scoring).of("scores", sides.scoring.noise / 3))
+
+    monkeypatch.setattr("honestdp.planning.make.balanced_sides", precise)
+    with pytest.raises(InputError, match=r"plan costs epsilon=.*, budget is 3"):
+        make_plan(asked("composition"))
+
+
 def test_liu_talwar_enters_as_a_pair_and_is_dearer():
     paper, ours = make_plan(asked("liu-talwar")), make_plan(asked("random-stopping"))
     assert paper.spending.slack == paper.delta

@@ -220,6 +220,31 @@ def test_counts_get_the_noise_that_was_priced():
     assert exact <= 80
 
 
+@pytest.mark.parametrize("name", ["untuned", "composition", "random-repeats", "subset-tuning"])
+def test_runs_get_the_noise_that_was_priced(name):
+    """On rows that all count for nothing a step is noise alone: its scale is the plan's."""
+    null = {**table(), "y": ["nobody"] * ROWS}
+    plan = make_plan(asked(name, grid={"rule": "dpsgd", "learning_rate": [1.0]}, steps=1))
+    draws = [run(plan, null, seed=seed).winner.parameters.numpy() for seed in range(300)]
+    lot = plan.training.lot_size
+    if name == "subset-tuning":
+        lot *= 0.7 * 400 / 320  # of the final training, as is its learning rate
+        lot /= 0.7 * 400 / (0.3 * 320)
+    scale = plan.noise_multiplier / lot
+    assert np.std(draws) == pytest.approx(scale, rel=0.06)
+    assert abs(np.mean(draws)) < 5 * scale / np.sqrt(1500)
+
+
+def test_draws_have_noise_of_their_own():
+    """Equal settings, equal starts: only their streams tell candidates apart."""
+    null = {**table(), "y": ["nobody"] * ROWS}
+    grid = [{"rule": "dpsgd", "learning_rate": 1.0}] * 4
+    release = run(make_plan(asked("composition", grid=grid)), null, seed=1)
+    rows = torch.stack([fitted.parameters for fitted in release.candidates])
+    assert len({tuple(row.tolist()) for row in rows}) == 4
+    assert len({fitted.score for fitted in release.candidates}) == 4
+
+
 def test_one_record_moves_a_score_by_its_sensitivity_at_most():
     for schema, bound in ((SCHEMA, 1.0), (NUMBERS, LOSS_BOUND)):
         plan = make_plan(asked("composition", schema=schema))

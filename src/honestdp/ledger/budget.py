@@ -134,7 +134,8 @@ class Ledger:
         """Note that what a receipt paid for has left, once; returns the new head."""
         instance(Receipt, "receipt", receipt, "the one that reserve returned")
         known = self._known
-        with store.writing(self.path) as (chain, bodies):
+        undone = f"nothing was released, the receipt of charge {receipt.id} stays good"
+        with store.writing(self.path, undone) as (chain, bodies):
             self._check(chain, known)
             _check_owed(chain, receipt)
             bodies.append(release_body(receipt))
@@ -217,8 +218,11 @@ def _would_fit(budget: Budget, spent: Sequence[Spending], asked: Spending) -> st
         curve = RdpCurve(_GAUSSIAN.orders, weight * _GAUSSIAN.values)
         return Spending.of_curve(curve, asked.delta, slack=asked.slack)
 
-    # A training that uses up what is left behaves much like one Gaussian.
-    found = similar(budget.largest(spent, similar, 4 * budget.epsilon)).epsilon
+    # A training that uses up what is left behaves much like one Gaussian; its epsilon is told as
+    # that of the plan asked for is, which may be tighter than its curve's.
+    own = asked.curve.epsilon(asked.delta - asked.slack)
+    tighter = asked.epsilon / own if 0 < own < math.inf else 1.0
+    found = tighter * similar(budget.largest(spent, similar, 4 * budget.epsilon)).epsilon
     if float(_down(found)) <= 0:
         return "nothing more of its kind fits"
     return f"a plan with epsilon of about {_down(found)} at this delta would fit"

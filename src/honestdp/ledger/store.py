@@ -27,6 +27,7 @@ from honestdp.errors import InputError, fail
 from honestdp.ledger.chain import Chain, DamagedError, link, read_chain
 
 BUSY_SECONDS = 60.0
+UNSPENT = "nothing was spent"
 APPLICATION = 0x68647031  # in the file's header: a ledger of honestdp
 
 _SCHEMA = {
@@ -76,12 +77,12 @@ def reading(path: Path) -> Iterator[Chain]:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[tuple[Chain, list[str]]]:
+def writing(path: Path, undone: str = UNSPENT) -> Iterator[tuple[Chain, list[str]]]:
     """The chain, and a list: bodies put on it are appended and committed at the end.
 
-    Nothing is written if the block raises.
+    Nothing is written if the block raises. `undone`: what an error says then.
     """
-    with plain_errors(path), _transaction(path, "BEGIN IMMEDIATE") as connection:
+    with plain_errors(path, undone), _transaction(path, "BEGIN IMMEDIATE") as connection:
         chain = _chain(connection)
         bodies: list[str] = []
         yield chain, bodies
@@ -133,7 +134,7 @@ def _chain(connection: sqlite3.Connection) -> Chain:
 
 
 @contextmanager
-def plain_errors(path: Path) -> Iterator[None]:
+def plain_errors(path: Path, undone: str = UNSPENT) -> Iterator[None]:
     """What goes wrong with the file, as an `InputError` of one line."""
     try:
         yield
@@ -142,29 +143,29 @@ def plain_errors(path: Path) -> Iterator[None]:
     except DamagedError as error:
         raise fail("ledger", str(path), f"is not a ledger, or damaged: {error}") from None
     except sqlite3.Error as error:
-        raise fail("ledger", str(path), _remedy(path, error)) from None
+        raise fail("ledger", str(path), _remedy(path, error, undone)) from None
     except OSError as error:
-        raise fail("ledger", str(path), f"{error.strerror or error}; nothing was spent") from None
+        raise fail("ledger", str(path), f"{error.strerror or error}; {undone}") from None
 
 
-def _remedy(path: Path, error: sqlite3.Error) -> str:
+def _remedy(path: Path, error: sqlite3.Error, undone: str) -> str:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             return "is not a ledger, or damaged; restore it from a copy, then verify its head"
         case sqlite3.SQLITE_FULL:
-            return "the disk is full; nothing was spent"
+            return f"the disk is full; {undone}"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return f"others held it for {BUSY_SECONDS:g} seconds; nothing was spent, try again"
+            return f"others held it for {BUSY_SECONDS:g} seconds; {undone}, try again"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return "cannot be written; nothing was spent"
+            return f"cannot be written; {undone}"
         case sqlite3.SQLITE_CANTOPEN if not path.parent.is_dir():
             return "its folder does not exist"
         case sqlite3.SQLITE_CANTOPEN if not os.access(path, os.F_OK, effective_ids=_EFFECTIVE):
             return "is not there (Ledger.create makes one), or its folder cannot be used"
         case sqlite3.SQLITE_CANTOPEN:
-            return "it, or its folder, cannot be opened and written; nothing was spent"
+            return f"it, or its folder, cannot be opened and written; {undone}"
         case sqlite3.SQLITE_IOERR:
-            return "the disk failed or is full; nothing was granted"
+            return "the disk failed or is full; nothing was granted"  # but it may be spent
     return f"is not a ledger, or damaged ({error})"
 
 

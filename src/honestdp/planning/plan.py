@@ -47,12 +47,13 @@ class Plan:
     def __post_init__(self) -> None:
         """What will be done is what was priced."""
         scoring = self.sides.scoring
-        priced = self.sides.training == self.training.event(self.noise_multiplier)
-        if (
-            not priced
-            or self.sides.procedure != self.procedure
-            or (scoring is not None and scoring != Scoring.of(scoring.kind, scoring.noise))
-        ):
+        priced = (
+            self.sides.training == self.training.event(self.noise_multiplier)
+            and self.sides.procedure == self.procedure
+            and self.procedure.candidates == len(self.grid)
+            and (scoring is None or scoring == Scoring.of(scoring.kind, scoring.noise))
+        )
+        if not priced:
             raise InputError("plan: differs from what it was priced for; make it with make_plan")
 
     @property

@@ -1,0 +1,127 @@
+"""Tests of the search's tests: a privacy bug, put in, must make a test fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from seeded import Mutant, check_caught, check_line, name
+
+PLAN = "tests/search/test_make_plan.py"
+RUN = "tests/search/test_search_run.py"
+LEAKS = "tests/search/test_search_leaks.py"
+BAD_INPUT = "tests/run/test_run_bad_input.py"
+PURE = "tests/privacy/test_pure.py"
+LAWS = "tests/laws/test_runs.py"
+
+MUTANTS = [
+    Mutant("training noise halved", "training.py",
+           "candidates(plan.noise_multiplier, ", "candidates(plan.noise_multiplier / 2, ", RUN),
+    Mutant("raw scores", "select.py", "(exact + scale * noise)", "exact", RUN),
+    Mutant("score noise halved", "select.py",
+           "scale = scoring.noise * plan.sensitivity",
+           "scale = scoring.noise * plan.sensitivity / 2", RUN),
+    Mutant("one noise for all scores", "select.py",
+           "randomness.uniforms(Purpose.SCORES, draw.number, 0, 1)[0]",
+           "randomness.uniforms(Purpose.SCORES, 0, 0, 1)[0]", RUN),
+    Mutant("Gaussian noise for the pick", "select.py",
+           'if scoring.kind == "scores" else -np.log(-np.log(uniforms))',
+           "if True else -np.log(-np.log(uniforms))", RUN),
+    Mutant("a pick priced at half", "planning/sides.py", "Pure(1 / noise)", "Pure(0.5 / noise)",
+           PLAN),
+    Mutant("scores are free of charge", "planning/make.py",
+           "cost = max(epsilons.values())", 'cost = epsilons["training"]',
+           f"{PLAN}::test_a_dearer_score_is_charged"),
+    Mutant("the ledger sees the training side only", "planning/sides.py",
+           "return found.maximum(self._validator.curve(*self._scores, delta))", "return found",
+           PLAN),
+    Mutant("a score through one run, not the procedure", "planning/sides.py",
+           "return Untuned(self.procedure.candidates)\n        return self.procedure",
+           "pass\n        return Untuned(self.procedure.candidates)", PLAN),
+    Mutant("bounds learnt for nothing", "planning/make.py",
+           "spending=compose([learnt, spending]) if learnt else spending", "spending=spending",
+           PLAN),
+    Mutant("the whole budget beside the bounds", "planning/make.py",
+           "left = 1 - spec.learn_share if learning else 1.0", "left = 1.0", PLAN),
+    Mutant("best of K priced as one run", "planning/procedures.py",
+           "    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:\n"
+           "        return guarantee.rdp_curve(Repeated(run, self.candidates))",
+           "    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:\n"
+           "        return guarantee.rdp_curve(run)", PLAN),
+    Mutant("a plan may be changed", "planning/plan.py", "if not priced:", "if False:", PLAN),
+    Mutant("everyone trains", "private_data.py",
+           "Part(_examples(encoded, training), ",
+           "Part(_examples(encoded, np.arange(plan.spec.rows)), ", RUN),
+    Mutant("split by position", "private_data.py",
+           'order = np.argsort(draws, kind="stable")', "order = np.arange(len(draws))", RUN),
+    Mutant("the subset's own size in the divisor", "private_data.py",
+           "Schedule(steps, q * expected, q))", "Schedule(steps, q * (len(rows) + 1), q))", RUN),
+    Mutant("lots by the subset's own size", "private_data.py",
+           "Schedule(steps, q * expected, q))", "Schedule(steps, q * expected))", RUN),
+    Mutant("the subset trains again", "private_data.py", "everyone[~chosen]", "everyone", RUN),
+    Mutant("the final training reuses a stream", "training.py", "_FINAL = 2**32 - 2", "_FINAL = 0",
+           RUN),
+    Mutant("one run more", "select.py",
+           "procedure.runs.draw(_coin(randomness, 0))",
+           "1 + procedure.runs.draw(_coin(randomness, 0))", RUN),
+    Mutant("K forgets its cap", "privacy/runs.py",
+           "known = largest if self.maximum is None else min(largest, self.maximum)",
+           "known = largest", LAWS),
+    Mutant("settings by turns, not drawn", "select.py",
+           "Draw(i, math.floor(coin * settings))", "Draw(i, i % settings)", RUN),
+    Mutant("ties to the first", "select.py",
+           "key=lambda outcome: (-outcome.score, outcome.coin)",
+           "key=lambda outcome: -outcome.score", RUN),
+    Mutant("the best above the threshold, not the first", "select.py",
+           "return [*kept, *first][:1]",
+           "return sorted([*kept, *first], key=lambda o: -o.score)[:1]", RUN),
+    Mutant("losers leave", "release.py",
+           "everyone = tuple(fitted) if plan.shows_all else ()", "everyone = tuple(fitted)", RUN),
+    Mutant("losers are kept", "select.py",
+           "return ranked if plan.shows_all else ranked[:1]", "return ranked", RUN),
+    Mutant("the winner's memory holds the losers", "release.py",
+           "            o.parameters.clone(),",
+           "            torch.stack([o.parameters] * (1 + o.draw.number))[0],", LEAKS),
+    Mutant("progress tells K", "training.py",
+           "progress=told if report and plan.shows_all else None",
+           "progress=told if report else None", LEAKS),
+    Mutant("failures tell all", "sealing.py",
+           "        if plan.shows_all or receipt is None:\n            raise\n        kind",
+           "        raise\n        kind", LEAKS),
+    Mutant("opened before it is paid for", "run.py",
+           "    receipt = paid(plan, ledger, receipt)  # spent now, even if we crash\n",
+           "    PrivateData.open(plan, table, target, Receipt(0, '', '', 1, 1), randomness)\n"
+           "    receipt = paid(plan, ledger, receipt)\n",
+           "tests/run/test_run_processes.py"),
+    Mutant("never released", "run.py",
+           "head = ledger.release(receipt) if ledger and receipt else None", "head = None", RUN),
+    Mutant("any ledger pays", "sealing.py", "        if found != value:", "        if False:",
+           BAD_INPUT),
+    Mutant("any receipt will do", "sealing.py",
+           "if receipt.plan_fingerprint != fingerprint(plan.public()):", "if False:", BAD_INPUT),
+    Mutant("a ledger's run with a seed", "sealing.py",
+           "if ledger is not None and seed is not None:", "if False:", BAD_INPUT),
+    Mutant("pure mechanisms at a quarter", "privacy/curve.py",
+           "slope = epsilon * min(epsilon, 2.0) / 2", "slope = epsilon * min(epsilon, 2.0) / 8",
+           PURE),
+    Mutant("a pure profile without its other half", "privacy/profile.py",
+           "return less / (1 + math.exp(-self._epsilon))",
+           "return less / (1 + math.exp(self._epsilon))", PURE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
+def test_the_line_is_there(mutant: Mutant) -> None:
+    check_line(mutant)
+
+
+FAST = ("raw scores", "losers leave", "split by position")
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [m if m.name in FAST else pytest.param(m, marks=pytest.mark.slow) for m in MUTANTS],
+    ids=name,
+)
+def test_the_bug_is_caught(mutant: Mutant, tmp_path: Path) -> None:
+    check_caught(mutant, tmp_path)
