@@ -5,16 +5,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo check test test-slow bench bench-plan clean help
+.PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults clean help
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo        what an honest search costs, on the README's example"
-	@echo "make test        the tests (at most five minutes on two cores)"
-	@echo "make check       format, lint, types, import directions"
-	@echo "make test-slow   statistics and exhaustive checks (at most 45 minutes)"
-	@echo "make bench       training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
-	@echo "make bench-plan  calibration beside dp-accounting's own, in one run"
+	@echo "make demo            what an honest search costs, on the README's example"
+	@echo "make test            the tests (at most five minutes on two cores)"
+	@echo "make check           format, lint, types, import directions"
+	@echo "make test-slow       statistics and exhaustive checks (at most 45 minutes)"
+	@echo "make bench           training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
+	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
+	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"
+	@echo "make bench-defaults  where the default lot size, steps and kappa come from (15 minutes; HONESTDP_DATA)"
 
 # Made anew when what it is made from changes; otherwise a second run starts at once.
 $(READY): pyproject.toml constraints.txt
@@ -46,6 +48,13 @@ bench: $(READY)
 
 bench-plan: $(READY)
 	$(BIN)/python benchmarks/plan.py
+
+# Both save as they go: the same command goes on with what was interrupted.
+bench-search: $(READY)
+	$(BIN)/python benchmarks/search.py
+
+bench-defaults: $(READY)
+	$(BIN)/python benchmarks/defaults.py
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

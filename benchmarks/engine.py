@@ -26,8 +26,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -38,11 +36,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numba
 import opacus
 import torch
 from engine_report import draw, ratios, show
 from floor import Floor
+from machine import LOAD, machine
 from peers import OPACUS_MODES, opacus_steps, plain_steps
 from workloads import WORKLOADS, Workload
 
@@ -50,7 +48,6 @@ from honestdp.candidates import RULES
 from honestdp.engine import Candidate, Examples, Model, Randomness, Schedule, size, train
 
 LOT_SIZE, NOISE, CLIP, CANDIDATES = 250, 4.0, 1.0, 40
-LOAD = os.getloadavg()[0]  # what else ran in the last minute
 MANY = 1000  # candidates, to see how time and memory grow
 WARM_UP = 3  # steps of a peer before the clock starts, in every repetition
 SYSTEMS = (
@@ -267,30 +264,6 @@ def peak_mb() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
-def machine() -> Row:
-    return {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "torch_threads": torch.get_num_threads(),
-        "opacus": opacus.__version__,
-        "numba": numba.__version__,
-        "date": date.today().isoformat(),
-        "load_before": LOAD,
-    }
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
-
-
 def options() -> argparse.Namespace:
     parts = (*WORKLOADS, "scaling")
 
@@ -345,7 +318,7 @@ def measured(chosen: argparse.Namespace) -> Row:
             scaling.append(more_rows("mnist-lr", effort))
         else:
             rows += workload_rows(name, chosen.systems, effort)
-    return {"machine": machine(), "rows": rows, "scaling": scaling}
+    return {"machine": machine() | {"opacus": opacus.__version__}, "rows": rows, "scaling": scaling}
 
 
 def main() -> None:

@@ -21,7 +21,10 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("code", blocks("python"))
-def test_python_blocks_run_and_show_the_figures_in_their_comments(code, capsys) -> None:
+def test_python_blocks_run_and_show_the_figures_in_their_comments(
+    code, capsys, monkeypatch, tmp_path
+) -> None:
+    monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {"honestdp": honestdp})
     printed = capsys.readouterr().out
     for figure in re.findall(r"# .*: (\d\.\d+)$", code, flags=re.MULTILINE):

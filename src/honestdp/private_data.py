@@ -6,6 +6,7 @@ fact, the same whatever the rows hold. Nothing here is released; only structure 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,14 @@ from scipy.special import ndtri
 
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.train import Schedule
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
 from honestdp.ledger import Receipt
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.randomness import Purpose, Randomness
 from honestdp.schema import Schema, learn_bounds, open_rows
 from honestdp.schema.encode import Encoded
+from honestdp.schema.tables import check_column, is_lazy
 
 Rows = NDArray[np.int64]
 
@@ -58,50 +60,63 @@ class PrivateData:
         opened = open_rows(plan.spec.schema, table)
         check_rows(plan.spec, opened.rows)
         schema = _with_bounds(plan, opened, randomness)
-        encoded = schema.encode(opened, target)
+        encoded = schema.encode(opened, target, sparse=None if plan.reads_sparse else False)
         training, validation = split(plan)
-        steps, q = plan.training.steps, plan.training.sampling_probability
-        if plan.share is None:
-            part = Part(_examples(encoded, training), Schedule(steps, plan.training.lot_size))
+        first, last = schedules(plan)
+        if last is None:
+            part = Part(_examples(encoded, training), first)
             scored = _examples(encoded, validation) if len(validation) else None
             return cls(schema, part, scored, None)
         # Every row by its own coin: in the subset it trains or scores, out of it it trains last.
-        coins = randomness.uniforms(Purpose.SUBSET, 0, 0, plan.spec.rows)
-        chosen = coins < plan.share
-
-        def subset(rows: Rows, expected: float) -> Part:
-            return Part(_with_null(encoded, rows), Schedule(steps, q * expected, q))
-
-        everyone = np.arange(plan.spec.rows)
+        assert plan.share is not None
+        chosen = randomness.uniforms(Purpose.SUBSET, 0, 0, plan.spec.rows) < plan.share
         return cls(
             schema,
-            subset(training[chosen[training]], plan.share * len(training)),
+            Part(_with_null(encoded, training[chosen[training]]), first),
             _with_null(encoded, validation[chosen[validation]]),
-            subset(everyone[~chosen], (1 - plan.share) * plan.spec.rows),
+            Part(_with_null(encoded, np.flatnonzero(~chosen)), last),
         )
+
+
+def schedules(plan: Plan) -> tuple[Schedule, Schedule | None]:
+    """How lots are drawn in the search, and in the training after it where there is one.
+
+    Of a random subset neither probability nor divisor may tell its size: both are public.
+    """
+    steps, q = plan.training.steps, plan.training.sampling_probability
+    if plan.share is None:
+        return Schedule(steps, plan.training.lot_size), None
+    return (
+        Schedule(steps, q * plan.share * plan.training.n, q),
+        Schedule(steps, q * (1 - plan.share) * plan.spec.rows, q),
+    )
 
 
 def check_structure(plan: Plan, table: Any, target: Any) -> None:
     """Raise before anything is paid if a table in memory does not have the schema's structure.
 
-    Only names and the number of rows are read. A path is not touched at all: opening a file is
-    opening the data.
+    Only names and the number of rows are read. A path is not opened and a lazy frame not
+    collected: that is opening the data.
     """
-    import os
-
+    if target is not None:
+        check_column("target", target)
+        if len(target) != plan.spec.rows:
+            raise InputError(f"target: has {len(target)} rows, the plan is for {plan.spec.rows}")
     if isinstance(table, (str, os.PathLike)):
+        if not os.path.isfile(table) or not os.access(table, os.R_OK):
+            raise fail("table", str(table), "there is no such file, or it may not be read")
+        return
+    if is_lazy(table):
         return
     opened = open_rows(plan.spec.schema, table)
     if target is None:
         opened.check([plan.spec.schema.target.column])
-    elif hasattr(target, "__len__") and len(target) != opened.rows:
-        raise InputError(f"target: {len(target)} rows, the table {opened.rows}; give one each")
     check_rows(plan.spec, opened.rows)
 
 
 def check_rows(spec: Spec, rows: int) -> None:
     if rows != spec.rows:
-        raise InputError(f"the table has {rows} rows, the plan is for {spec.rows}: plan anew")
+        raise InputError(f"table: has {rows} rows, the plan is for {spec.rows}; make them agree")
 
 
 def split(plan: Plan) -> tuple[Rows, Rows]:

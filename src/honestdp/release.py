@@ -23,6 +23,7 @@ from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
 from honestdp.schema import Schema
 from honestdp.select import Outcome
+from honestdp.text import up
 
 SIMULATION = "SIMULATION, NOT PRIVATE"
 
@@ -88,7 +89,7 @@ class Release:
         return self.winner
 
     def _rows(self, table: Any) -> Any:
-        inputs = self.schema.encode_inputs(table)
+        inputs = self.schema.encode_inputs(table, sparse=None if self.plan.reads_sparse else False)
         target = torch.zeros(inputs.shape[0], dtype=torch.long if self.plan.spec.classes else None)
         return examples(inputs, target)
 
@@ -96,7 +97,7 @@ class Release:
         mark = f"{SIMULATION}; " if self.simulated else ""
         found = "nothing" if self.winner is None else _shown(self.winner)
         return (
-            f"Release({mark}epsilon={self.epsilon:.4g}, delta={self.delta:.3g}, "
+            f"Release({mark}epsilon={up(self.epsilon)}, delta={self.delta:.3g}, "
             f"procedure={self.plan.procedure.name!r}, winner: {found})"
         )
 
@@ -112,7 +113,7 @@ def release_of(
     """What may leave of what was kept; `models` by setting."""
     fitted = [
         Fitted(
-            plan.grid.settings[o.draw.setting],
+            dict(plan.grid.settings[o.draw.setting]),
             _score(plan, o),
             models[o.draw.setting],
             o.parameters.clone(),  # memory of its own: a view could hold the losers too
@@ -124,8 +125,7 @@ def release_of(
 
 
 def _score(plan: Plan, outcome: Outcome) -> float | None:
-    scoring = plan.sides.scoring
-    if scoring is None or scoring.kind != "scores":
+    if not plan.shows_scores:
         return None
     rows = plan.validation_rows * (plan.share or 1.0)  # expected: their number is a secret there
     return outcome.score / rows if plan.spec.classes else -outcome.score / rows

@@ -16,7 +16,7 @@ from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, check_structure
 from honestdp.release import Release, release_of
-from honestdp.sealing import Progress, opening, paid, randomness_for, sealed, tell
+from honestdp.sealing import Progress, check_asked, opened, paid, randomness_for, sealed, tell
 from honestdp.select import Outcome, keep, noisy_scores, schedule
 from honestdp.training import final, models_of, trained
 
@@ -37,15 +37,18 @@ def run(
     table: a path to a CSV or Parquet file, or a table in memory; `target`: the cells to predict,
         where they are not a column of it.
     ledger: the data set's budget, charged with `plan.spending`. seed: simulate instead.
-    receipt: of an earlier charge for the same plan whose run did not come to a release.
+    receipt: of an earlier charge for the same plan whose run did not come to a release. It gives
+        one release in all, however often it is tried. What stopped the earlier run must not
+        have depended on the data: an impatient user or a machine that went down may, a
+        person who looked inside may not.
     progress: called now and then; where K is a secret it is told no more than the stage.
     """
+    check_asked(plan, progress, workers)
     randomness = randomness_for(ledger, seed)
     check_structure(plan, table, target)  # columns and row count of what is in memory: public
     models = models_of(plan)
     receipt = paid(plan, ledger, receipt)  # spent now, even if we crash
-    with opening(receipt):
-        data = PrivateData.open(plan, table, target, receipt, randomness)
+    data = opened(receipt, lambda: PrivateData.open(plan, table, target, receipt, randomness))
 
     def search() -> list[Outcome]:
         kept: list[Outcome] = []

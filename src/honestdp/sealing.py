@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from honestdp.errors import InputError, SearchError, fail
-from honestdp.ledger import Ledger, Receipt, fingerprint
+from honestdp.errors import InputError, SearchError, fail, positive_integer
+from honestdp.ledger import NEIGHBOURS, Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
 
@@ -25,6 +24,16 @@ def tell(report: Callable[[Progress], None] | None, stage: str, share: float | N
     """Say where a run is, if anyone listens."""
     if report is not None:
         report(Progress(stage, share))
+
+
+def check_asked(plan: object, report: object, workers: object) -> None:
+    """Raise before anything is paid if `run` was called with something else than it takes."""
+    if not isinstance(plan, Plan):  # its type alone: it may be data
+        raise InputError(f"plan: is a {type(plan).__name__}; give make_plan(Spec(...))")
+    if report is not None and not callable(report):
+        raise InputError(f"progress: is a {type(report).__name__}; give a function")
+    if workers is not None:
+        positive_integer("workers", workers)
 
 
 def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
@@ -49,7 +58,12 @@ def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | None) -> Receipt 
             raise InputError("receipt: belongs to a ledger; give that too")
         return None
     schema = plan.spec.schema
-    facts = {"dataset": schema.name, "schema": schema.fingerprint, "unit": schema.unit}
+    facts = {
+        "dataset": schema.name,
+        "schema": schema.fingerprint,
+        "unit": schema.unit,
+        "neighbours": NEIGHBOURS,
+    }
     for name, value in facts.items():
         found = getattr(ledger.opening, name)
         if found != value:
@@ -62,18 +76,20 @@ def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | None) -> Receipt 
     return receipt
 
 
-@contextmanager
-def opening(receipt: Receipt | None) -> Iterator[None]:
-    """Bad structure found in a file after it was paid for: told with the way to use the charge."""
+def opened(receipt: Receipt | None, read: Callable[[], T]) -> T:
+    """What `read` returns. What is wrong with data already paid for is told with the way to use
+    the charge; by its kind alone where it is not about structure, as its text may quote a cell."""
     try:
-        yield
-    except InputError as error:
+        return read()
+    except Exception as error:
         if receipt is None:
             raise
-        raise InputError(
-            f"{error}. The charge stands and nothing was released: mend it and pass the receipt "
-            f"of charge {receipt.id}, as in ledger.history()"
-        ) from None
+        known = isinstance(error, InputError)
+        said = str(error) if known else f"table: cannot be read ({type(error).__name__})"
+    raise InputError(
+        f"{said}. The charge stands and nothing was released: mend the table and pass the receipt "
+        f"of charge {receipt.id}, as in ledger.history()"
+    )
 
 
 def sealed(plan: Plan, receipt: Receipt | None, search: Callable[[], T]) -> T:

@@ -73,8 +73,8 @@ def noisy_scores(
     """A score for every draw, each with noise of its own; higher is better.
 
     Counts of correct predictions, or the sum of clipped losses with its sign changed. One record
-    moves each by at most `plan.sensitivity`. Rounded to about a thousandth of the noise, which
-    leaves no trace of the count in the low digits.
+    moves each by at most `plan.sensitivity`. Scores to be shown are rounded to about a thousandth
+    of the noise, which leaves no trace of the count in the low digits.
     """
     scoring = plan.sides.scoring
     if scoring is None or rows is None:
@@ -83,10 +83,11 @@ def noisy_scores(
     uniforms = np.array(
         [randomness.uniforms(Purpose.SCORES, draw.number, 0, 1)[0] for draw in draws]
     )
-    noise = ndtri(uniforms) if scoring.kind == "scores" else -np.log(-np.log(uniforms))
     scale = scoring.noise * plan.sensitivity
+    if scoring.kind == "pick":  # the largest is the exponential mechanism's; never shown
+        return exact - scale * np.log(-np.log1p(-uniforms))
     step = 2.0 ** math.floor(math.log2(scale / 1024))
-    return np.round((exact + scale * noise) / step) * step
+    return np.round((exact + scale * ndtri(uniforms)) / step) * step
 
 
 def _exact(models: Sequence[Model], parameters: Sequence[Tensor], rows: Examples) -> Floats:
@@ -122,7 +123,12 @@ def keep(
         first = [outcome for outcome in new if outcome.score >= _goal(plan)]
         return [*kept, *first][:1]
     ranked = sorted([*kept, *new], key=lambda outcome: (-outcome.score, outcome.coin))
-    return ranked if plan.shows_all else ranked[:1]
+    if not plan.shows_all:
+        return ranked[:1]
+    if plan.shows_scores:
+        return ranked
+    # One pick was paid for: the order of the others would tell of as many more.
+    return [ranked[0], *sorted(ranked[1:], key=lambda outcome: outcome.draw.number)]
 
 
 def _goal(plan: Plan) -> float:

@@ -1,8 +1,9 @@
-"""Plain-text tables, as every command prints them."""
+"""Numbers and plain-text tables, as every command prints them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 
 def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int = 0) -> list[str]:
@@ -17,3 +18,13 @@ def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int 
         for line in lines
     ]
     return [texts[0], "-" * (sum(widths) + 2 * (len(widths) - 1)), *texts[1:]]
+
+
+def up(value: float) -> str:
+    """Four digits, never below the value: for costs."""
+    return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(value):g}"
+
+
+def down(value: float) -> str:
+    """Four digits, never above the value: for what is left."""
+    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal(value):g}"

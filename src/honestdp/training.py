@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from honestdp.candidates import Candidate
@@ -15,7 +17,7 @@ from honestdp.engine.train import check_steps, train
 from honestdp.errors import InputError, fail
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import HIDDEN, Spec
-from honestdp.private_data import Part
+from honestdp.private_data import Part, schedules
 from honestdp.randomness import Randomness
 from honestdp.sealing import Progress, tell
 from honestdp.select import Draw, Outcome
@@ -34,11 +36,14 @@ def models_of(plan: Plan) -> list[Model]:
     before anything is paid, on rows made up."""
     spec = plan.spec
     models = [_model(spec, plan.grid.model_options(i)) for i in range(len(plan.grid))]
-    inputs = np.zeros((2, spec.schema.width), np.float32)
+    inputs: Any = np.zeros((2, spec.schema.width), np.float32)
+    if plan.reads_sparse and spec.schema.sparse:
+        inputs = csr_matrix(inputs)
     made_up = examples(inputs, np.zeros(2, np.float32 if spec.classes is None else np.int64))
     for model in dict.fromkeys(models):
         model.check(made_up)
     check_steps(_candidates(plan), plan.training.steps)
+    schedules(plan)
     return models
 
 
@@ -94,14 +99,11 @@ def final(
 ) -> list[Outcome]:
     """The winner of a tuning subset, trained on the rest of the rows."""
     winner = kept[0]
-    assert plan.share is not None
     setting = winner.draw.setting
     candidate = _candidates(plan)[setting]
     if candidate.rule in _SCALED:
         assert candidate.learning_rate is not None
-        ratio = rest.schedule.lot_size / (
-            plan.training.sampling_probability * plan.share * plan.training.n
-        )
+        ratio = rest.schedule.lot_size / schedules(plan)[0].lot_size
         candidate = replace(candidate, learning_rate=candidate.learning_rate * ratio)
     found = _train(
         plan, [models[setting]], [candidate], [_FINAL], rest, randomness, report, workers

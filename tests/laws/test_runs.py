@@ -110,7 +110,24 @@ def test_draw_inverts_the_distribution_function(law: RunCount) -> None:
             assert law.draw(float(start + share * p[k])) == k
     for uniform in (2.0**-54, 1 - 2.0**-53):
         found = law.draw(uniform)
-        assert 0 <= found <= (len(p) + 64 if law.maximum is None else law.maximum)
+        assert 0 <= found <= (2 * len(p) + 64 if law.maximum is None else law.maximum)
+
+
+@pytest.mark.parametrize("rate", [1500.0, 2000.0, 1e5])
+def test_draw_where_small_k_have_no_weight_at_all(rate: float) -> None:
+    for law in (Poisson(rate), Capped(Poisson(rate), 20_000)):
+        middle = min(rate, law.maximum or rate)
+        assert law.draw(0.5) == pytest.approx(middle, rel=0.01)
+        assert law.draw(1e-9) > 0.8 * middle
+
+
+@pytest.mark.parametrize("law", UNCAPPED, ids=str)
+def test_beyond_is_the_tail_from_above(law: RunCount) -> None:
+    p = run_probabilities(law)
+    for largest in (1, 5, 50, 500):
+        tail = math.fsum(p[largest + 1 :])
+        assert law.beyond(largest) >= tail * (1 - 1e-9) - 1e-15
+    assert law.beyond(10 * len(p)) < 1e-6
 
 
 @pytest.mark.parametrize("uniform", [0.0, 1.0, -1.0, math.nan])

@@ -165,10 +165,19 @@ def test_an_older_copy_is_noticed_against_a_head(ledger: Ledger, tmp_path: Path)
     shutil.copy(old, ledger.path)
     check(ledger.path, old_head)
     noticed(ledger.path, receipt.entry_hash)
-    # and a new charge on the older copy does not make the same head
+    # and the same charge on the older copy does not make the same head
     again = Ledger.open(ledger.path, **NAMES)
-    again.reserve(Spending.of_pair(0.2, 0), {})
+    again.reserve(Spending.of_pair(0.1, 0), {})
     noticed(ledger.path, receipt.entry_hash)
+
+
+def test_a_release_from_two_copies_is_noticed_against_a_head(ledger: Ledger) -> None:
+    old, receipt = ledger.path.read_bytes(), ledger.history()[0].receipt
+    head = ledger.release(receipt)
+    ledger.path.write_bytes(old)
+    again = Ledger.open(ledger.path, **NAMES)
+    assert again.release(receipt) != head
+    noticed(ledger.path, head)
 
 
 @pytest.mark.parametrize(
@@ -216,3 +225,14 @@ def test_a_flipped_byte_is_noticed_or_changes_nothing(ledger: Ledger, tmp_path: 
         except InputError:
             continue
         assert [c.receipt for c in found.history()] == history
+
+
+def test_tables_that_are_not_text_are_noticed(ledger: Ledger) -> None:
+    """SQLite's message about them is not text either."""
+    whole = ledger.path.read_bytes()
+    start = whole.index(b"CREATE TRIGGER no_delete")
+    for place in range(start, start + 100, 5):
+        broken = bytearray(whole)
+        broken[place] |= 0x80
+        ledger.path.write_bytes(broken)
+        noticed(ledger.path)

@@ -79,6 +79,8 @@ MUTANTS = [
            '{"kind": "release", ', '{"kind": "release", "time": id(receipt), ', LEDGER),
     Mutant("two ledgers are the same chain", "ledger/budget.py",
            "nonce=secrets.token_hex(16),", 'nonce="0",', LEDGER),
+    Mutant("two copies come to one head", "ledger/chain.py",
+           "return secrets.token_hex(16)", 'return "0"', TAMPERING),
     Mutant("delta not shared among orders", "privacy/spending.py",
            "d = (1 - SLACK_SHARE) * self.delta / len(self.orders)",
            "d = (1 - SLACK_SHARE) * self.delta", SPENDING),

@@ -14,11 +14,12 @@ from honestdp.engine import Linear, TwoLayer, size
 from honestdp.planning import defaults
 from honestdp.planning.costs import default_delta
 from honestdp.planning.procedures import ComposeAll, RandomRepeats
-from honestdp.planning.sides import balanced_sides
+from honestdp.planning.sides import Sides, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
 from honestdp.privacy.runs import Capped, geometric
+from honestdp.privacy.spending import Budget
 from honestdp.schema import Numeric
 
 
@@ -31,7 +32,8 @@ def test_a_plan_costs_no_more_than_asked_on_either_side(name):
     assert ("validation" in plan.side_epsilons) == (name != "untuned")
     assert plan.training.n == (400 if name == "untuned" else 320)
     json.dumps(plan.public(), allow_nan=False)
-    assert f"epsilon {plan.epsilon:.4g}" in str(plan)
+    shown = float(str(plan).split()[2])
+    assert plan.epsilon <= shown <= plan.epsilon * 1.001
 
 
 def test_both_sides_go_through_the_whole_procedure():
@@ -71,8 +73,9 @@ def _sharper(scoring) -> float:
 
 
 def test_the_ledger_is_charged_the_larger_side_at_every_order():
-    sides = balanced_sides(ComposeAll(4), "pld", training(0.1, 2.0, 30), 1e-5)
-    dearer = replace(sides, scoring=type(sides.scoring).of("scores", sides.scoring.noise / 3))
+    event = training(0.1, 2.0, 30)
+    noise = free_noise(ComposeAll(4), "pld", event, 1e-5)
+    dearer = Sides.of(ComposeAll(4), "pld", event, noise / 3)
     assert dearer.epsilon(1e-5)["validation"] > dearer.epsilon(1e-5)["training"]
     score = guarantee.rdp_curve(Repeated(Gaussian(dearer.scoring.noise), 4))
     found = dearer.curve(1e-5)
@@ -82,13 +85,8 @@ def test_the_ledger_is_charged_the_larger_side_at_every_order():
 
 def test_a_dearer_score_is_charged(monkeypatch):
     """Were scores ever dearer than training, the plan would say so, or not be made."""
-
-    def precise(procedure, bound, event, delta):
-        sides = balanced_sides(procedure, bound, event, delta)
-        return replace(sides, scoring=type(sides.scoring).of("scores", sides.scoring.noise / 3))
-
-    monkeypatch.setattr("honestdp.planning.make.balanced_sides", precise)
-    with pytest.raises(InputError, match=r"plan costs epsilon=.*, budget is 3"):
+    monkeypatch.setattr("honestdp.planning.make.free_noise", lambda *given: free_noise(*given) / 3)
+    with pytest.raises(InputError, match=r"plan costs epsilon=.*, its search may cost 3"):
         make_plan(asked("composition"))
 
 
@@ -100,16 +98,44 @@ def test_liu_talwar_enters_as_a_pair_and_is_dearer():
     assert paper.procedure.runs == ours.procedure.runs == Capped(geometric(1 / 4), 185)
 
 
-def test_a_changed_plan_is_refused():
-    plan = make_plan(asked("random-repeats"))
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_a_changed_plan_is_priced_anew(name):
+    plan = make_plan(asked(name))
     for field, value in {
-        "noise_multiplier": 0.1,
-        "training": replace(plan.training, lot_size=300),
-        "procedure": RandomRepeats(4, geometric(0.001)),
-        "sides": replace(plan.sides, scoring=replace(plan.sides.scoring, noise=0.01)),
+        "noise_multiplier": plan.noise_multiplier * 0.99,
+        "score_noise": 0.01,
+        "spec": replace(plan.spec, rows=200),  # a larger share of the rows in every lot
+        "bound": "magic",
     }.items():
-        with pytest.raises(InputError, match="differs from what it was priced for"):
+        with pytest.raises(InputError):
             replace(plan, **{field: value})
+    more = replace(plan, noise_multiplier=2 * plan.noise_multiplier)
+    assert more.epsilon <= plan.epsilon
+    for field in ("training", "sides", "spending", "learning", "grid"):
+        with pytest.raises((TypeError, ValueError)):
+            replace(plan, **{field: getattr(plan, field)})
+
+
+def test_a_procedure_is_for_its_grid_and_has_scores_or_none():
+    plan = make_plan(asked("random-repeats"))
+    with pytest.raises(InputError, match="is for 5 settings"):
+        replace(plan, procedure=RandomRepeats(5, geometric(0.25)))
+    with pytest.raises(InputError, match="score_noise=None"):
+        replace(plan, score_noise=None)
+    with pytest.raises(InputError, match="plan costs"):
+        replace(plan, procedure=RandomRepeats(4, geometric(0.001)))
+
+
+@pytest.mark.parametrize("delta", [1e-5, 3e-5, 1e-8, 1e-6, 7e-7])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.3])
+def test_shares_never_add_up_to_more_than_the_whole(delta, share):
+    learn = SCHEMA.model_copy(
+        update={"columns": (*SCHEMA.columns, Numeric(name="w", outer=(0.0, 9.0), bounds="learn"))}
+    )
+    plan = make_plan(spec(learn, delta=delta, learn_share=share))
+    assert plan.delta <= delta
+    assert plan.epsilon <= 3.0
+    assert Budget(3.0, delta).covers([plan.spending])
 
 
 def test_learnt_bounds_pay_their_share():
@@ -220,6 +246,18 @@ def test_regression_has_a_plan():
         ({"validation": 1.0}, "validation=1.0"),
         ({"split_seed": "x"}, "split_seed='x'"),
         ({"epsilon": 1e-6, "delta": 1e-12, "rows": 10**4}, "no noise reaches it"),
+        ({"epsilon": 1e300}, "needs almost no noise"),
+        ({"delta": 1e-15}, "delta=1e-15: must be at least 1e-12"),
+        ({"steps": 2**33}, "steps=8589934592: must be at most"),
+        ({"procedure": ["untuned"]}, "procedure=['untuned']"),
+        ({"model": Linear}, "model: is a ABCMeta"),
+        ({"grid": {1: [2]}}, "grid: its keys must be names"),
+        ({"grid": [5]}, "grid: is a list"),
+        ({"procedure": "random-repeats", "shape": np.ones(2)}, "shape="),
+        ({"procedure": "composition", "bound": ""}, "bound=''"),
+        ({"procedure": "random-repeats", "shape": -0.9, "mean_runs": 5e4}, "give a cap"),
+        ({"procedure": "subset-tuning", "subset": 1 - 1e-9}, "its lots would hold"),
+        ({"grid": GRID, "lot_size": 390}, "lot_size=390"),
     ],
 )  # fmt: skip
 def test_bad_specs_are_one_line(options, said):

@@ -57,7 +57,7 @@ def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
     # So that there is a winner even where a procedure may end with nothing.
     plan = make_plan(asked(name, threshold=1e-9) if "threshold" in name else asked(name))
     path = folder / "toy.ledger"
-    ledger = Ledger.create(path, dataset="toy", schema=SCHEMA.fingerprint, epsilon=3.0, delta=1e-4)
+    ledger = Ledger.create(path, schema=SCHEMA, epsilon=3.0, delta=1e-4)
     run(plan, table(), seed=1)  # so that numba has compiled, and logged, what it has to
     said, progress, records = io.StringIO(), [], []
     handler = logging.Handler()
@@ -106,7 +106,7 @@ def test_a_failure_inside_does_not_tell_how_far_it_was(name, tmp_path, monkeypat
         monkeypatch.setattr(RunCount, "draw", lambda self, uniform, runs=runs: runs)
         monkeypatch.setattr("honestdp.run.noisy_scores", breaks)
         ledger = Ledger.create(
-            tmp_path / f"{runs}.ledger", dataset="toy", schema=SCHEMA.fingerprint, epsilon=3.0,
+            tmp_path / f"{runs}.ledger", schema=SCHEMA, epsilon=3.0,
             delta=1e-4,
         )  # fmt: skip
         with pytest.raises(SearchError) as caught:

@@ -18,7 +18,7 @@ from honestdp.planning.defaults import LOSS_BOUND
 from honestdp.private_data import PrivateData, split
 from honestdp.randomness import Randomness
 from honestdp.run import run
-from honestdp.schema import Numeric
+from honestdp.schema import Categorical, Numeric
 from honestdp.select import Draw, keep, noisy_scores, schedule
 from honestdp.training import final
 
@@ -52,6 +52,24 @@ def test_composition_shows_everything_best_first():
     assert sorted(s["learning_rate"] for s in settings) == GRID["learning_rate"]
 
 
+def test_a_pick_shows_the_others_in_grid_order():
+    """A ranking would be as many picks as there are candidates, and one was paid for."""
+    plan = make_plan(asked("pick"))
+    firsts = set()
+    for seed in range(12):
+        release = run(plan, table(), seed=seed)
+        rates = [fitted.setting["learning_rate"] for fitted in release.candidates]
+        firsts.add(rates[0])
+        assert rates[1:] == [rate for rate in GRID["learning_rate"] if rate != rates[0]]
+    assert len(firsts) > 1
+
+
+def test_what_is_released_is_nobody_elses():
+    plan = make_plan(asked("composition", grid="dpadam-4"))
+    run(plan, table(), seed=1).winner.setting["clip_norm"] = 9.0
+    assert plan.grid.settings == make_plan(asked("composition", grid="dpadam-4")).grid.settings
+
+
 def test_it_learns():
     plan = make_plan(
         spec(epsilon=8.0, steps=200, grid={"rule": "dpsgd", "learning_rate": [0.01, 4]})
@@ -70,9 +88,14 @@ def test_regression_learns_and_scores_are_mean_losses():
     assert release.winner.score == min(fitted.score for fitted in release.candidates)
 
 
-def test_a_module_is_searched_in_the_same_way():
-    net = Module(lambda: nn.Linear(SCHEMA.width, 1), classes=2)
-    release = run(make_plan(spec(model=net, epsilon=8.0)), table(), seed=1)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_module_is_searched_in_the_same_way(sparse):
+    many = Categorical(name="c", categories=tuple("abcdefghijklmnopq"))
+    columns = (*SCHEMA.columns[:2], many if sparse else SCHEMA.columns[2])
+    schema = SCHEMA.model_copy(update={"columns": columns})
+    assert schema.sparse == sparse
+    net = Module(lambda: nn.Linear(schema.width, 1), classes=2)
+    release = run(make_plan(spec(schema, model=net, epsilon=8.0)), table(), seed=1)
     assert release.winner.setting == {"rule": "dpadamwosm"}
     assert len(release.predict(table())) == ROWS
 
@@ -319,9 +342,7 @@ def test_ties_are_broken_by_coins():
 
 def test_a_production_run_charges_once_and_releases_once(tmp_path):
     plan = make_plan(asked("random-repeats"))
-    ledger = Ledger.create(
-        tmp_path / "toy.ledger", dataset="toy", schema=SCHEMA.fingerprint, epsilon=3.0, delta=1e-4
-    )
+    ledger = Ledger.create(tmp_path / "toy.ledger", schema=SCHEMA, epsilon=3.0, delta=1e-4)
     release = run(plan, table(), ledger)
     (charge,) = ledger.history()
     assert charge.released
@@ -330,8 +351,6 @@ def test_a_production_run_charges_once_and_releases_once(tmp_path):
     assert not release.simulated
     assert "SIMULATION" not in repr(release)
     assert charge.plan == plan.public()
-    other = Ledger.create(
-        tmp_path / "other.ledger", dataset="toy", schema=SCHEMA.fingerprint, epsilon=3.0, delta=1e-4
-    )
+    other = Ledger.create(tmp_path / "other.ledger", schema=SCHEMA, epsilon=3.0, delta=1e-4)
     again = run(plan, table(), other)
     assert not torch.equal(again.winner.parameters, release.winner.parameters)

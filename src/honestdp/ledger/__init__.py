@@ -11,7 +11,7 @@ What it cannot know: that two ledgers are about the same people (their totals th
 that a copy of the whole file is spent twice. A head on a released card shows the latter.
 """
 
-from honestdp.ledger.budget import Ledger, Remaining
+from honestdp.ledger.budget import NEIGHBOURS, Ledger, Remaining
 from honestdp.ledger.chain import Charge, Receipt, fingerprint
 
-__all__ = ["Charge", "Ledger", "Receipt", "Remaining", "fingerprint"]
+__all__ = ["NEIGHBOURS", "Charge", "Ledger", "Receipt", "Remaining", "fingerprint"]

@@ -1,6 +1,6 @@
 """`Ledger`: a total (epsilon, delta) for one data set, spent by many, never exceeded.
 
-    ledger = Ledger.create("adult.ledger", dataset="adult", schema=fp, epsilon=1, delta=1e-6)
+    ledger = Ledger.create("adult.ledger", schema=schema, epsilon=1, delta=1e-6)
     receipt = ledger.reserve(spending, plan)    # committed before it returns; never refunded
     ...                                         # only now may the data be opened
     head = ledger.release(receipt)              # once; the head goes on the card
@@ -16,7 +16,6 @@ import math
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,8 +35,12 @@ from honestdp.ledger.chain import (
 )
 from honestdp.privacy.curve import RdpCurve, gaussian
 from honestdp.privacy.spending import Budget, Spending
+from honestdp.schema import Schema
+from honestdp.text import down, up
 
 PathLike = str | os.PathLike[str]
+
+NEIGHBOURS = "one record replaced by a null record"  # what every plan is priced for
 
 
 class Remaining(NamedTuple):
@@ -68,17 +71,30 @@ class Ledger:
         cls,
         path: PathLike,
         *,
-        dataset: str,
-        schema: str,
+        schema: Schema | str,
         epsilon: float,
         delta: float,
-        unit: str = "one row",
-        neighbours: str = "one record replaced by a null record",
+        dataset: str | None = None,
+        unit: str | None = None,
+        neighbours: str = NEIGHBOURS,
         orders: Sequence[float] | None = None,
     ) -> Ledger:
-        """A new ledger in a new file. `orders` are fixed here (default: by the budget)."""
+        """A new ledger in a new file. `orders` are fixed here (default: by the budget).
+
+        schema: gives its fingerprint, and the dataset's name and unit where they are not given;
+        or the fingerprint itself.
+        """
         budget = Budget(epsilon, delta, tuple(orders or ()))
-        texts = {"dataset": dataset, "schema": schema, "unit": unit, "neighbours": neighbours}
+        if isinstance(schema, Schema):
+            dataset, unit = dataset or schema.name, unit or schema.unit
+            schema = schema.fingerprint
+        unit = "one row" if unit is None else unit
+        texts: dict[str, Any] = {
+            "dataset": dataset,
+            "schema": schema,
+            "unit": unit,
+            "neighbours": neighbours,
+        }
         for name, text in texts.items():
             if not isinstance(text, str) or not text:
                 raise fail(name, text, "must be a text that is not empty")
@@ -97,12 +113,14 @@ class Ledger:
         cls,
         path: PathLike,
         *,
-        dataset: str,
-        schema: str,
+        schema: Schema | str,
+        dataset: str | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
     ) -> Ledger:
         """An existing ledger; refused unless it is this dataset's (and this total's, if given)."""
+        if isinstance(schema, Schema):
+            dataset, schema = dataset or schema.name, schema.fingerprint
         with store.reading(Path(path)) as chain:
             wanted = {"dataset": dataset, "schema": schema, "epsilon": epsilon, "delta": delta}
             for name, value in wanted.items():
@@ -201,8 +219,8 @@ def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> Input
     """What was asked, what is left, what would fit: in one line."""
     epsilon, delta = budget.left(spent)
     return InputError(
-        f"plan costs epsilon={_up(asked.epsilon)} (delta={asked.delta:.3g}); left are "
-        f"epsilon={_down(epsilon)}, delta={delta:.3g} of "
+        f"plan costs epsilon={up(asked.epsilon)} (delta={asked.delta:.3g}); left are "
+        f"epsilon={down(epsilon)}, delta={delta:.3g} of "
         f"epsilon={budget.epsilon:g}, delta={budget.delta:g}; {_would_fit(budget, spent, asked)}"
     )
 
@@ -210,8 +228,8 @@ def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> Input
 def _would_fit(budget: Budget, spent: Sequence[Spending], asked: Spending) -> str:
     if asked.largest_loss < math.inf:  # known as a pair
         found = budget.largest(spent, lambda e: Spending.of_pair(e, asked.slack), asked.epsilon)
-        if float(_down(found)) > 0:
-            return f"epsilon={_down(found)} at this delta would fit"
+        if float(down(found)) > 0:
+            return f"epsilon={down(found)} at this delta would fit"
         return "a smaller delta may fit" if asked.slack else "nothing more fits"
 
     def similar(weight: float) -> Spending:  # a Gaussian of noise multiplier 1 / sqrt(weight)
@@ -223,17 +241,9 @@ def _would_fit(budget: Budget, spent: Sequence[Spending], asked: Spending) -> st
     own = asked.curve.epsilon(asked.delta - asked.slack)
     tighter = asked.epsilon / own if 0 < own < math.inf else 1.0
     found = tighter * similar(budget.largest(spent, similar, 4 * budget.epsilon)).epsilon
-    if float(_down(found)) <= 0:
+    if float(down(found)) <= 0:
         return "nothing more of its kind fits"
-    return f"a plan with epsilon of about {_down(found)} at this delta would fit"
+    return f"a plan with epsilon of about {down(found)} at this delta would fit"
 
 
 _GAUSSIAN = gaussian(1.0)
-
-
-def _up(value: float) -> str:
-    return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(value):g}"
-
-
-def _down(value: float) -> str:
-    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal(value):g}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -52,7 +53,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Proof that a plan was charged: the key to opening the data once."""
+    """Proof that a plan was charged: the key to one release."""
 
     id: int
     entry_hash: str
@@ -124,12 +125,21 @@ def charge_body(spending: Spending, plan: Mapping[str, Any], orders: Sequence[fl
             "values": [_finite(value) for value in values],
             "plan": dict(plan),
             "plan_fingerprint": fingerprint(plan),
+            "nonce": _nonce(),
         }
     )
 
 
 def release_body(receipt: Receipt) -> str:
-    return canonical({"kind": "release", "charge": receipt.id, "hash": receipt.entry_hash})
+    return canonical(
+        {"kind": "release", "charge": receipt.id, "hash": receipt.entry_hash, "nonce": _nonce()}
+    )
+
+
+def _nonce() -> str:
+    """Two copies of a ledger never come to the same head, not by the same plan either: what was
+    released from one is not on the chain of the other."""
+    return secrets.token_hex(16)
 
 
 def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:

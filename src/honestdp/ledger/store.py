@@ -142,6 +142,8 @@ def plain_errors(path: Path, undone: str = UNSPENT) -> Iterator[None]:
         raise
     except DamagedError as error:
         raise fail("ledger", str(path), f"is not a ledger, or damaged: {error}") from None
+    except UnicodeDecodeError:  # SQLite's own message quotes the damaged bytes
+        raise fail("ledger", str(path), "is not a ledger, or damaged") from None
     except sqlite3.Error as error:
         raise fail("ledger", str(path), _remedy(path, error, undone)) from None
     except OSError as error:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from honestdp.planning.costs import default_delta
 from honestdp.planning.grid import ADAPTIVE, BALANCED, Grid
 from honestdp.planning.spec import Spec
 from honestdp.schema import Categorical
@@ -28,6 +29,10 @@ def grid(spec: Spec) -> Grid:
         assert isinstance(spec.grid, Grid)
         return spec.grid
     return BALANCED if isinstance(spec.model, str) else ADAPTIVE
+
+
+def delta(spec: Spec) -> float:
+    return default_delta(spec.rows) if spec.delta is None else spec.delta
 
 
 def steps(spec: Spec, n: int) -> int:

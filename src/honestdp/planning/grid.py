@@ -29,6 +29,10 @@ class Grid:
     settings: tuple[Setting, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.settings, tuple) or not all(
+            isinstance(s, Mapping) and all(isinstance(n, str) for n in s) for s in self.settings
+        ):
+            raise InputError("grid: give settings as dicts of names and values")
         settings = tuple({n: _plain(n, v) for n, v in s.items()} for s in self.settings)
         object.__setattr__(self, "settings", settings)
         if not self.settings:
@@ -60,6 +64,8 @@ class Grid:
                 raise fail("grid", grid, f"is no known grid; {', '.join(NAMED)} are")
             return NAMED[grid]
         if isinstance(grid, Mapping):
+            if not all(isinstance(name, str) for name in grid):
+                raise InputError("grid: its keys must be names, such as learning_rate")
             return cls.product(**grid)
         if isinstance(grid, Sequence) and all(isinstance(s, Mapping) for s in grid):
             return cls(tuple(s for s in grid if isinstance(s, Mapping)))

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
-from honestdp.planning.costs import default_delta
-from honestdp.planning.plan import Learning, Plan
+from honestdp.planning.plan import Budget, Plan
+from honestdp.planning.plan import job as training_of
 from honestdp.planning.procedures import (
     ComposeAll,
     Procedure,
@@ -20,18 +20,21 @@ from honestdp.planning.procedures import (
     Training,
     Untuned,
 )
-from honestdp.planning.sides import balanced_sides
+from honestdp.planning.sides import free_noise
 from honestdp.planning.spec import AUTO, Spec
-from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier, run_count, stopping_probability
-from honestdp.privacy.events import Gaussian, Repeated
-from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial
-from honestdp.privacy.spending import Spending, compose
+from honestdp.privacy.runs import (
+    LARGEST_DRAW,
+    Capped,
+    Poisson,
+    RunCount,
+    TruncatedNegativeBinomial,
+)
 
 HIT_PROBABILITY = 0.9  # what "auto" wants, if the user does not say
 MOST_RUNS = 1000.0  # what "auto" may run in expectation, if the user does not say
 SUBSET = 0.1
-_MOST_EXPECTED = 1e6
+_MOST_EXPECTED = 1e5
 
 
 def make_plan(spec: Spec) -> Plan:
@@ -61,7 +64,7 @@ def procedure(spec: Spec, candidates: int) -> Procedure:
     law = _law(spec, candidates)
     if spec.procedure == "random-repeats":
         return RandomRepeats(candidates, law)
-    if law.probability_of_none() > 0:
+    if spec.shape == "poisson" or law.probability_of_none() > 0:
         raise fail("shape", spec.shape, "may run nothing; the final training needs a winner")
     return SubsetTuning(candidates, law, SUBSET if spec.subset is None else spec.subset)
 
@@ -79,84 +82,46 @@ def _law(spec: Spec, candidates: int) -> RunCount:
 
 
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
+    """The plan with the least noise that the budget allows, under the smallest bound."""
+    _check_runs(spec, chosen)
+    job, budget = training_of(spec, chosen), Budget.of(spec)
+    found: dict[str, float] = {}
+    failure = fail("bound", spec.bound, f"does not hold for {chosen.name}")
+    for bound in _bounds(spec, chosen):
+        cost = _cost(chosen, bound, job, budget.delta)
+        try:
+            start = min(found.values(), default=2.0)
+            found[bound] = noise_multiplier(cost, budget.epsilon, start)
+        except InputError as error:  # this bound has no answer; another may
+            failure = InputError(f"{error} ({chosen.name}, delta={budget.delta:g})")
+    if not found:
+        raise failure
+    bound, noise = min(found.items(), key=lambda pair: pair[1])
+    scores = free_noise(chosen, bound, job.event(noise), budget.delta)
+    return Plan(spec, chosen, bound, noise, scores, reason)
+
+
+def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
+    if spec.bound is None:  # loss distributions are never dearer than Renyi curves
+        return [bound for bound in chosen.bounds if not bound.startswith("rdp")]
+    if spec.bound not in chosen.bounds:
+        known = ", ".join(chosen.bounds)
+        raise fail("bound", spec.bound, f"does not hold for {chosen.name}; {known} do")
+    return [spec.bound]
+
+
+def _check_runs(spec: Spec, chosen: Procedure) -> None:
+    """The law of K that is priced is the one that is drawn, and can be run."""
     if chosen.expected_runs is not None and chosen.expected_runs > _MOST_EXPECTED:
         runs = f"{chosen.expected_runs:.3g}"
         raise InputError(f"{chosen.name}: would make {runs} runs on average; ask for fewer")
-    n = spec.rows
-    if not isinstance(chosen, Untuned):
-        n -= round(spec.validation * spec.rows)
-        if not 0 < n < spec.rows:
-            raise fail("rows", spec.rows, "too few to train on some and score on others")
-    steps = defaults.steps(spec, n)
-    job = Training(n, defaults.lot_size(spec, n, steps), steps)
-    if isinstance(chosen, SubsetTuning) and chosen.share * job.lot_size < 1:
-        held = f"{chosen.share * job.lot_size:.3g}"
-        raise fail("subset", chosen.share, f"its lots would hold {held} rows; raise it or lot_size")
-    delta = default_delta(spec.rows) if spec.delta is None else spec.delta
-    learning, learnt = _learning(spec, delta)
-    left = 1 - spec.learn_share if learning else 1.0
-    budget, rest = spec.epsilon * left, delta * left
-
-    names = [spec.bound] if spec.bound else [b for b in chosen.bounds if not b.startswith("rdp")]
-    found: dict[str, float] = {}
-    for bound in names:
-        if bound not in chosen.bounds:
-            known = ", ".join(chosen.bounds)
-            raise fail("bound", bound, f"does not hold for {chosen.name}; {known} do")
-        try:
-            start = min(found.values(), default=2.0)
-            found[bound] = noise_multiplier(_cost(chosen, bound, job, rest), budget, start)
-        except InputError:  # this bound has no answer; another may
-            continue
-    if not found:
-        raise fail(
-            "epsilon", spec.epsilon, f"no noise reaches it under {chosen.name}; raise it or delta"
-        )
-    bound, noise = min(found.items(), key=lambda pair: pair[1])
-    sides = balanced_sides(chosen, bound, job.event(noise), rest)
-    epsilons = sides.epsilon(rest)
-    cost = max(epsilons.values())
-    if not cost <= budget:  # the calibration promises it; a plan that breaks it is never made
-        raise InputError(f"plan costs epsilon={cost:.6g}, budget is {budget:.6g}; report this")
-    spending = (
-        Spending.of_pair(cost, rest)
-        if bound == "liu-talwar"
-        else Spending.of_curve(sides.curve(rest), rest, epsilon=cost)
-    )
-    return Plan(
-        spec=spec,
-        grid=defaults.grid(spec),
-        procedure=chosen,
-        training=job,
-        noise_multiplier=noise,
-        sides=sides,
-        side_epsilons=epsilons,
-        learning=learning,
-        row_norm=defaults.row_norm(spec),
-        spending=compose([learnt, spending]) if learnt else spending,
-        reason=reason,
-    )
+    law = getattr(chosen, "runs", None)
+    if law is not None and law.beyond(LARGEST_DRAW) > 1e-3 * defaults.delta(spec):
+        raise InputError(f"{chosen.name}: may need more than {LARGEST_DRAW} runs; give a cap")
 
 
 def _cost(chosen: Procedure, bound: str, job: Training, delta: float) -> Callable[[float], float]:
     return lambda sigma: chosen.epsilon(bound, job, sigma, delta)
-
-
-def _learning(spec: Spec, delta: float) -> tuple[Learning | None, Spending | None]:
-    """Bounds take their share of epsilon and delta; every record is in every histogram, so what
-    they cost is added to either side."""
-    columns = tuple(spec.schema.to_learn)
-    if not columns:
-        return None, None
-    epsilon, own = spec.learn_share * spec.epsilon, spec.learn_share * delta
-
-    def event(noise: float) -> Repeated:
-        return Repeated(Gaussian(noise), len(columns))
-
-    noise = noise_multiplier(lambda s: guarantee.epsilon(event(s), own), epsilon, 100.0)
-    cost = guarantee.epsilon(event(noise), own)
-    spending = Spending.of_curve(guarantee.rdp_curve(event(noise)), own, epsilon=cost)
-    return Learning(columns, noise), spending
 
 
 def _choose(spec: Spec) -> Plan:
@@ -168,16 +133,21 @@ def _choose(spec: Spec) -> Plan:
         return _plan(spec, Untuned(1), given)
     wanted = HIT_PROBABILITY if spec.hit_probability is None else spec.hit_probability
     most = MOST_RUNS if spec.most_runs is None else spec.most_runs
-    plans = []
+    plans: list[Plan] = []
+    failure = fail("most_runs", most, f"no search among {count} settings fits; raise it")
     for asked in _searches(spec, wanted):
         try:
             chosen = procedure(asked, count)
-            if (chosen.expected_runs or math.inf) <= most:
-                plans.append(_plan(asked, chosen, ""))
-        except InputError:  # a law that never finds it so often, a bound without an answer
+        except InputError:  # no law of this shape finds it so often
             continue
+        if (chosen.expected_runs or math.inf) > most:
+            continue
+        try:
+            plans.append(_plan(asked, chosen, ""))
+        except InputError as error:
+            failure = error
     if not plans:
-        raise fail("most_runs", most, f"no search among {count} settings fits; raise it or epsilon")
+        raise failure
     best = min(plans, key=lambda plan: plan.noise_multiplier)
     others = ", ".join(
         f"{p.procedure.name} {_shape(p.procedure)}{p.noise_multiplier:.3g}"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from honestdp.errors import InputError
-from honestdp.planning.defaults import LOSS_BOUND
+from honestdp.errors import InputError, fail
+from honestdp.planning import defaults
 from honestdp.planning.grid import Grid
 from honestdp.planning.procedures import ComposeAll, Procedure, SubsetTuning, Training, Untuned
-from honestdp.planning.sides import Scoring, Sides
+from honestdp.planning.sides import Sides
 from honestdp.planning.spec import Spec
-from honestdp.privacy.spending import Spending
+from honestdp.privacy import guarantee
+from honestdp.privacy.calibrate import noise_multiplier
+from honestdp.privacy.events import Event, Gaussian, Repeated
+from honestdp.privacy.spending import Spending, compose
+from honestdp.text import down, up
 from honestdp.version import __version__
 
 
@@ -27,34 +33,49 @@ class Learning:
 class Plan:
     """What `run` carries out; made by `make_plan`.
 
-    training: size of the training part, lot and steps of every run. noise_multiplier: of every
-    run. sides: what that costs a training and a validation record. spending: what the ledger
-    is charged, learnt bounds included. reason: why this procedure.
+    Only what was decided is given: the procedure and the bound it is accounted by, the noise
+    multiplier of every run and the noise of scores (None where there are none), and why. All
+    else is worked out from these and the spec when a plan is made, its cost included: a plan with
+    a field replaced is priced anew, and refused if it costs more than its spec allows.
+
+    training: size of the training part, lot and steps of every run. sides: what a run costs a
+    training and a validation record; side_epsilons: what the search costs them. spending: what
+    the ledger is charged, learnt bounds included.
     """
 
     spec: Spec
-    grid: Grid
     procedure: Procedure
-    training: Training
+    bound: str
     noise_multiplier: float
-    sides: Sides
-    side_epsilons: dict[str, float]
-    learning: Learning | None
-    row_norm: tuple[float, str]
-    spending: Spending
+    score_noise: float | None
     reason: str
+    grid: Grid = field(init=False)
+    training: Training = field(init=False)
+    row_norm: tuple[float, str] = field(init=False)
+    learning: Learning | None = field(init=False)
+    sides: Sides = field(init=False)
+    side_epsilons: Mapping[str, float] = field(init=False)
+    spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
-        """What will be done is what was priced."""
-        scoring = self.sides.scoring
-        priced = (
-            self.sides.training == self.training.event(self.noise_multiplier)
-            and self.sides.procedure == self.procedure
-            and self.procedure.candidates == len(self.grid)
-            and (scoring is None or scoring == Scoring.of(scoring.kind, scoring.noise))
-        )
-        if not priced:
-            raise InputError("plan: differs from what it was priced for; make it with make_plan")
+        def put(**facts: Any) -> None:
+            for name, value in facts.items():
+                object.__setattr__(self, name, value)
+
+        put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
+        if self.procedure.candidates != len(self.grid):
+            raise InputError(f"plan: is for {self.procedure.candidates} settings, not this grid")
+        budget = Budget.of(self.spec)
+        put(training=job(self.spec, self.procedure), learning=budget.learning)
+        run = self.training.event(self.noise_multiplier)
+        sides = Sides.of(self.procedure, self.bound, run, self.score_noise)
+        costs = sides.epsilon(budget.delta)
+        if not max(costs.values()) <= budget.epsilon:
+            raise InputError(
+                f"plan costs epsilon={up(max(costs.values()))}, "
+                f"its search may cost {down(budget.epsilon)}; add noise"
+            )
+        put(sides=sides, side_epsilons=costs, spending=budget.spending(sides))
 
     @property
     def epsilon(self) -> float:
@@ -69,6 +90,16 @@ class Plan:
         return 0 if isinstance(self.procedure, Untuned) else self.spec.rows - self.training.n
 
     @property
+    def shows_scores(self) -> bool:
+        """Whether noisy scores may leave."""
+        return self.sides.scoring is not None and self.sides.scoring.kind == "scores"
+
+    @property
+    def reads_sparse(self) -> bool:
+        """Whether its model reads sparse rows; a module does not."""
+        return isinstance(self.spec.model, str)
+
+    @property
     def shows_all(self) -> bool:
         """Whether every candidate may leave, not the winner alone."""
         return isinstance(self.procedure, (Untuned, ComposeAll))
@@ -76,7 +107,7 @@ class Plan:
     @property
     def sensitivity(self) -> float:
         """The most one validation record moves a score."""
-        return 1.0 if self.spec.classes else LOSS_BOUND
+        return 1.0 if self.spec.classes else defaults.LOSS_BOUND
 
     @property
     def share(self) -> float | None:
@@ -105,12 +136,16 @@ class Plan:
             "threshold": spec.threshold,
             "reason": self.reason,
             "bound": self.sides.bound,
+            "events": {
+                "training": repr(self.sides.training),
+                "score": scoring and repr(scoring.event),
+            },
             "lot_size": self.training.lot_size,
             "steps": self.training.steps,
             "noise_multiplier": self.noise_multiplier,
             "row_norm": list(self.row_norm),
             "scores": scoring and {"kind": scoring.kind, "noise": scoring.noise},
-            "sides": self.side_epsilons,
+            "sides": dict(self.side_epsilons),
             "learnt_bounds": self.learning
             and {
                 "columns": list(self.learning.columns),
@@ -123,7 +158,7 @@ class Plan:
     def __str__(self) -> str:
         n, scoring = self.training.n, self.sides.scoring
         lines = [
-            f"{self.procedure.name}: epsilon {self.epsilon:.4g} at delta {self.delta:.3g}, "
+            f"{self.procedure.name}: epsilon {up(self.epsilon)} at delta {self.delta:.3g}, "
             f"accounted by {self.sides.bound}",
             f"  why: {self.reason}",
             f"  model: {self.spec.model_name}, {_settings(len(self.grid))}",
@@ -141,7 +176,7 @@ class Plan:
             lines.append(f"  bounds learnt: {', '.join(self.learning.columns)}")
         what = (
             "every candidate, with its noisy score"
-            if self.shows_all and scoring is not None and scoring.kind == "scores"
+            if self.shows_all and self.shows_scores
             else "every candidate, no score"
             if self.shows_all and scoring is not None
             else "the model"
@@ -153,3 +188,70 @@ class Plan:
 
 def _settings(count: int) -> str:
     return "one setting" if count == 1 else f"{count} settings"
+
+
+def job(spec: Spec, procedure: Procedure) -> Training:
+    """How every run trains: on all rows where none are held out, else on the training part."""
+    n = spec.rows
+    if not isinstance(procedure, Untuned):
+        n -= round(spec.validation * spec.rows)
+        if not 0 < n < spec.rows:
+            raise fail("rows", spec.rows, "too few to train on some and score on others")
+    steps = defaults.steps(spec, n)
+    found = Training(n, defaults.lot_size(spec, n, steps), steps)
+    if isinstance(procedure, SubsetTuning):
+        q, share = found.sampling_probability, procedure.share
+        held = min(q * share * n, q * (1 - share) * spec.rows)
+        if held < 1:
+            remedy = f"its lots would hold {held:.3g} rows; change it, or raise lot_size"
+            raise fail("subset", share, remedy)
+    return found
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the search itself may cost, after learnt bounds have taken their share.
+
+    Every record is in every histogram, so what bounds cost is added to either side.
+    """
+
+    epsilon: float
+    delta: float
+    learning: Learning | None
+    learnt: Spending | None
+
+    @classmethod
+    def of(cls, spec: Spec) -> Budget:
+        epsilon, delta = spec.epsilon, defaults.delta(spec)
+        columns = tuple(spec.schema.to_learn)
+        if not columns:
+            return cls(epsilon, delta, None, None)
+
+        def event(noise: float) -> Event:
+            return Repeated(Gaussian(noise), len(columns))
+
+        own = spec.learn_share * delta
+        noise = noise_multiplier(
+            lambda s: guarantee.epsilon(event(s), own), spec.learn_share * epsilon, 100.0
+        )
+        cost = guarantee.epsilon(event(noise), own)
+        learnt = Spending.of_curve(guarantee.rdp_curve(event(noise)), own, epsilon=cost)
+        left = _less(epsilon, spec.learn_share * epsilon), _less(delta, own)
+        return cls(*left, Learning(columns, noise), learnt)
+
+    def spending(self, sides: Sides) -> Spending:
+        cost = max(sides.epsilon(self.delta).values())
+        search = (
+            Spending.of_pair(cost, self.delta)
+            if sides.bound == "liu-talwar"
+            else Spending.of_curve(sides.curve(self.delta), self.delta, epsilon=cost)
+        )
+        return compose([self.learnt, search]) if self.learnt else search
+
+
+def _less(whole: float, part: float) -> float:
+    """The largest rest that makes up no more than the whole with its part, rounding included."""
+    rest = whole - part
+    while rest + part > whole:
+        rest = math.nextafter(rest, 0.0)
+    return rest

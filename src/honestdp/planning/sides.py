@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from honestdp.errors import fail
 from honestdp.planning.procedures import ComposeAll, Procedure, Untuned
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import round_up
@@ -44,6 +45,23 @@ class Sides:
     training: Event
     scoring: Scoring | None
 
+    @classmethod
+    def of(
+        cls, procedure: Procedure, bound: str, training: Event, score_noise: float | None
+    ) -> Sides:
+        """The sides of a procedure: one that selects has scores, one that does not has none."""
+        if bound not in procedure.bounds:
+            known = ", ".join(procedure.bounds)
+            raise fail("bound", bound, f"does not hold for {procedure.name}; {known} do")
+        if isinstance(procedure, Untuned) or score_noise is None:
+            if not isinstance(procedure, Untuned) or score_noise is not None:
+                raise fail("score_noise", score_noise, f"is not what {procedure.name} needs")
+            return cls(procedure, bound, training, None)
+        picks = isinstance(procedure, ComposeAll) and not procedure.scores
+        return cls(
+            procedure, bound, training, Scoring.of("pick" if picks else "scores", score_noise)
+        )
+
     def epsilon(self, delta: float) -> dict[str, float]:
         """The epsilon of each side."""
         found = {"training": self.procedure.price(self.bound, *self._trains, delta)}
@@ -76,29 +94,26 @@ class Sides:
         return self.procedure
 
 
-def balanced_sides(procedure: Procedure, bound: str, training: Event, delta: float) -> Sides:
-    """The sides with scores as precise as they are free.
+def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) -> float | None:
+    """The noise at which scores are as precise as they are free; None where there are none.
 
-    The noise starts as the least at which a score's Renyi curve lies below the training's at
-    every order (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2) and grows, where
-    need be, until the whole procedure costs no more on this side than on the other: in epsilon, and
-    at every order, so that no later composition pays for scores either.
+    It starts as the least at which a score's Renyi curve lies below the training's at every order
+    (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2) and grows, where need be, until
+    the whole procedure costs no more on this side than on the other: in epsilon, and at every
+    order, so that no later composition pays for scores either.
     """
     if isinstance(procedure, Untuned):
-        return Sides(procedure, bound, training, None)
+        return None
     known = guarantee.rdp_curve(training)
     slope = float((known.values / known.orders).min()) * (1 - 1e-9)
-    picks = isinstance(procedure, ComposeAll) and not procedure.scores
-    if picks:
+    if isinstance(procedure, ComposeAll) and not procedure.scores:
         slope *= procedure.candidates  # one pick, beside as many trainings
-    most = procedure.price(bound, training, training, delta)
     free = procedure.curve(training, training, delta)
     noise = round_up(math.sqrt(1 / (2 * slope)))
     while True:
-        scoring = Scoring.of("pick" if picks else "scores", noise)
-        sides = Sides(procedure, bound, training, scoring)
-        both = sides.curve(delta)
+        sides = Sides.of(procedure, bound, training, noise)
+        both, costs = sides.curve(delta), sides.epsilon(delta)
         dearer = (both.values > free.at(both.orders)).any()
-        if sides.epsilon(delta)["validation"] <= most and not dearer:
-            return sides
+        if costs["validation"] <= costs["training"] and not dearer:
+            return noise
         noise = round_up(noise * 1.01)

@@ -5,11 +5,20 @@ A newcomer gives the schema, the number of rows and epsilon; all else has a defa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from honestdp.errors import InputError, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.errors import (
+    InputError,
+    above,
+    fail,
+    instance,
+    open_unit,
+    positive,
+    positive_integer,
+    unit,
+)
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
 from honestdp.schema import Schema
@@ -26,6 +35,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "subset-tuning": ("subset", "shape", "hit_probability", "mean_runs", "cap", "bound"),
 }
 MODELS = ("logistic", "linear", "mlp")
+MOST_STEPS = 10**9
+LEAST_DELTA = 1e-12
 HIDDEN = 100  # units of "mlp", unless a grid says model__width
 
 
@@ -75,20 +86,10 @@ class Spec:
 
     def __post_init__(self) -> None:
         instance(Schema, "schema", self.schema, 'Schema.load("table.toml")')
-        positive_integer("rows", self.rows)
-        positive("epsilon", self.epsilon)
-        for name in ("validation", "learn_share"):
-            open_unit(name, getattr(self, name))
-        for name in ("delta", "hit_probability", "subset"):
-            if getattr(self, name) is not None:
-                open_unit(name, getattr(self, name))
-        for name in ("lot_size", "steps", "cap"):
-            if getattr(self, name) is not None:
-                positive_integer(name, getattr(self, name))
-        for name in ("mean_runs", "most_runs"):
+        for name, check in _CHECKS.items():  # stored as Python's own numbers
             value = getattr(self, name)
-            if value is not None and positive(name, value) < 1:
-                raise fail(name, value, "at least one run is made; give 1 or more")
+            if value is not None or name in _NEEDED:
+                object.__setattr__(self, name, check(name, value))
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, int):
             raise fail("split_seed", self.split_seed, "must be a whole number")
         if self.scores is not None and not isinstance(self.scores, bool):
@@ -103,7 +104,8 @@ class Spec:
         if self.model is None:
             object.__setattr__(self, "model", "linear" if classes is None else "logistic")
         if not isinstance(self.model, str):
-            if not hasattr(self.model, "layout") or not hasattr(self.model, "loss"):
+            loss = getattr(self.model, "loss", None)
+            if isinstance(self.model, type) or not hasattr(loss, "classes"):
                 raise InputError(
                     f"model: is a {type(self.model).__name__}; give {', '.join(MODELS)} or a "
                     "model of honestdp.engine, such as Module(net, classes=2)"
@@ -119,7 +121,7 @@ class Spec:
             raise fail("model", "linear", 'the target has classes; take "logistic" or "mlp"')
 
     def _check_options(self) -> None:
-        if self.procedure not in OPTIONS:
+        if not isinstance(self.procedure, str) or self.procedure not in OPTIONS:
             raise fail("procedure", self.procedure, f"must be one of {', '.join(OPTIONS)}")
         for name in sorted({option for options in OPTIONS.values() for option in options}):
             value = getattr(self, name)
@@ -130,8 +132,8 @@ class Spec:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
         if self.procedure == "threshold" and self.threshold is None:
             raise fail("threshold", None, "needs a public score to reach, such as 0.8")
-        if self.threshold is not None:
-            unit("threshold", self.threshold)
+        if self.shape is not None and not isinstance(self.shape, str):
+            object.__setattr__(self, "shape", above(-1, "shape", self.shape))
 
     @property
     def classes(self) -> int | None:
@@ -155,6 +157,45 @@ class Spec:
         if isinstance(self.model, str):
             return self.model
         return f"{type(self.model).__name__} of {self.parameters} parameters"
+
+
+def _at_least_one(name: str, value: object) -> float:
+    if positive(name, value) < 1:
+        raise fail(name, value, "at least one run is made; give 1 or more")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _few_steps(name: str, value: object) -> int:
+    if positive_integer(name, value) > MOST_STEPS:
+        raise fail(name, value, f"must be at most {MOST_STEPS}")
+    return int(value)  # type: ignore[call-overload]
+
+
+def _possible_delta(name: str, value: object) -> float:
+    if open_unit(name, value) < LEAST_DELTA:
+        raise fail(
+            name, value, f"must be at least {LEAST_DELTA:g}: normal draws have no finer tail"
+        )
+    return float(value)  # type: ignore[arg-type]
+
+
+# What checks a field, and gives it back as a number of Python's own.
+_CHECKS: dict[str, Callable[[str, object], float]] = {
+    "rows": positive_integer,
+    "epsilon": positive,
+    "validation": open_unit,
+    "learn_share": open_unit,
+    "delta": _possible_delta,
+    "hit_probability": open_unit,
+    "subset": open_unit,
+    "threshold": unit,
+    "lot_size": positive_integer,
+    "steps": _few_steps,
+    "cap": positive_integer,
+    "mean_runs": _at_least_one,
+    "most_runs": _at_least_one,
+}
+_NEEDED = ("rows", "epsilon", "validation", "learn_share")
 
 
 def _volume(shape: Sequence[int]) -> int:

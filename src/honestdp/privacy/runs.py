@@ -20,6 +20,8 @@ from honestdp.errors import above, fail, instance, open_unit, positive, positive
 
 Floats = NDArray[np.float64]
 
+LARGEST_DRAW = 2**20  # the most runs that are ever made where a law has no maximum
+
 
 class RunCount(ABC):
     """The law of the number K of runs.
@@ -63,20 +65,26 @@ class RunCount(ABC):
     def draw(self, uniform: float) -> int:
         """K itself, from one uniform draw on (0, 1): where the distribution function passes it.
 
-        The function is summed in floating point, which moves it by less than 1e-12.
+        The function is summed in floating point, which moves it by less than 1e-12. A law
+        without a maximum is cut at LARGEST_DRAW: see `beyond`.
         """
         open_unit("uniform", uniform)
-        largest = 64
+        most = LARGEST_DRAW if self.maximum is None else self.maximum
+        largest = max(64, 2 * math.ceil(self.mean))
         while True:
-            known = largest if self.maximum is None else min(largest, self.maximum)
-            below = np.cumsum(self.probabilities(known))
+            largest = min(largest, most)
+            below = np.cumsum(self.probabilities(largest))
             if below[-1] > uniform:
                 return int(np.searchsorted(below, uniform, side="right"))
-            if known == self.maximum or known > _LARGEST_DRAW:
-                return known
-            if largest > 64 and below[-1] == below[known // 2]:  # nothing is left to sum up
-                return int(np.argmax(below == below[-1]))
+            if largest == most:  # the rounding of the sum, or the cut: the last K that counts
+                return int(np.searchsorted(below, below[-1]))
             largest *= 8
+
+    def beyond(self, largest: int) -> float:
+        """P(K > largest), or a little more; 0 where K cannot be so large."""
+        if self.maximum is not None and self.maximum <= largest:
+            return 0.0
+        return max(0.0, 1.0 - math.fsum(self.probabilities(largest)))
 
     def hit_probability(self, candidates: int) -> float:
         """The chance that K uniform draws among `candidates` ever draw one given candidate."""
@@ -139,6 +147,12 @@ class TruncatedNegativeBinomial(RunCount):
         result[1:] = np.exp(log_first + np.concatenate([[0.0], np.cumsum(log_ratios)]))
         return result
 
+    def beyond(self, largest: int) -> float:
+        """By the geometric series above the tail: from here on, neighbours' ratios only fall."""
+        ratio = (1 - self.gamma) * max(1.0, (largest + self.shape) / (largest + 1))
+        last = float(self.probabilities(largest)[-1])
+        return last * ratio / (1 - ratio) if ratio < 1 else 1.0
+
     @classmethod
     def from_mean(cls, shape: float, mean: float) -> TruncatedNegativeBinomial:
         """The law of this shape with E[K] = mean >= 1."""
@@ -198,6 +212,11 @@ class Poisson(RunCount):
     def probabilities(self, largest: int) -> Floats:
         k = np.arange(largest + 1)
         return np.exp(k * math.log(self.rate) - self.rate - gammaln(k + 1))
+
+    def beyond(self, largest: int) -> float:
+        ratio = self.rate / (largest + 1)
+        last = float(self.probabilities(largest)[-1])
+        return last * ratio / (1 - ratio) if ratio < 1 else 1.0
 
     @classmethod
     def from_hit_probability(cls, candidates: int, probability: float) -> Poisson:
@@ -322,7 +341,6 @@ class Capped(RunCount):
 
 
 _LARGEST_TABLE = 20_000
-_LARGEST_DRAW = 10**7  # no machine makes so many runs; no law in use draws it once in a lifetime
 
 
 def _expm1_ratio(a: float, log_gamma: float) -> float:

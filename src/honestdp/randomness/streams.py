@@ -75,7 +75,8 @@ class Randomness:
         words = np.empty(2 * count, np.uint32)
         stream(self.key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), words)
         high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
-        return (((high << np.uint64(21)) | (low >> np.uint64(11))) + 0.5) * 2.0**-53
+        # 52 bits: with one more the largest would round to 1.
+        return (((high << np.uint64(20)) | (low >> np.uint64(12))) + 0.5) * 2.0**-52
 
     @contextmanager
     def claimed(self, candidates: Sequence[int], first: int) -> Iterator[Claim]:

@@ -57,9 +57,13 @@ class Encoded:
 
 def open_rows(schema: Schema, table: Any) -> Table:
     """A table opened once; `encode` and `learn_bounds` take it like the table itself."""
-    opened = open_table(table, [*(column.name for column in schema.columns), schema.target.column])
+    opened = open_table(table, _names(schema))
     opened.check([column.name for column in schema.columns])
     return opened
+
+
+def _names(schema: Schema) -> list[str]:
+    return [*(column.name for column in schema.columns), schema.target.column]
 
 
 def encode(
@@ -68,7 +72,7 @@ def encode(
     """Inputs and targets; `target`: its cells, where they are not a column of the table."""
     opened = open_rows(schema, table)
     if target is None:
-        opened.check([schema.target.column])
+        opened.check(_names(schema))
         answers = opened.cells(schema.target.column)
     else:
         answers = _target_cells(schema, target, opened.rows)

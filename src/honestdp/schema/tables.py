@@ -49,9 +49,9 @@ class Table:
         count = Counter(self.names)
         absent = [name for name in wanted if not count[name]]
         if absent:
-            raise InputError(
-                f"{self.source}: no column {_listed(absent)}; it has {_listed(self.names)}"
-            )
+            # Where most are absent its "names" may be the cells of a row: they are not shown.
+            there = f"it has {_listed(self.names)}" if 2 * len(absent) < len(wanted) else _HEADER
+            raise InputError(f"{self.source}: no column {_listed(absent)}; {there}")
         twice = [name for name in wanted if count[name] > 1]
         if twice:
             raise InputError(
@@ -137,11 +137,15 @@ def _series(series: Any) -> Any:
     return series.to_list() if isinstance(column.type, pa.BaseExtensionType) else column
 
 
+def is_lazy(table: Any) -> bool:
+    """Whether this is a polars frame whose rows nobody has read yet."""
+    return hasattr(table, "collect") and hasattr(table, "lazy")
+
+
 def _frame(table: Any) -> Table | None:
     """A data frame; None where it is no such thing."""
-    if hasattr(table, "collect") and hasattr(table, "lazy"):  # a lazy polars frame
-        table = table.collect()
     try:
+        table = table.collect() if is_lazy(table) else table
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except Exception as error:
         if "unique column names" not in str(error):
@@ -181,6 +185,7 @@ def _array(table: Any, order: Sequence[str]) -> Table:
     return Table("table", order[:width], lambda i: values[:, i], rows)
 
 
+_HEADER = "is its first line a header, with these names?"
 _KINDS = (
     "give a path to a CSV or Parquet file, a pandas, polars or pyarrow table, "
     "a dict of columns or a NumPy array of rows and columns"

@@ -1,0 +1,52 @@
+"""What a result was measured on: the class of machine, the versions, the commit. No names of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import torch
+
+LOAD = os.getloadavg()[0]  # what else ran in the last minute
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "torch_threads": torch.get_num_threads(),
+        "numba": numba.__version__,
+        "date": date.today().isoformat(),
+        "load_before": LOAD,
+    }
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+@cache  # what runs is what was read at the start
+def commit() -> str:
+    """The commit the code is at; with a + where its sources have been changed since."""
+
+    def git(*words: str) -> str:
+        here = Path(__file__).parent.parent
+        done = subprocess.run(["git", *words], cwd=here, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks/*.py", "tests/schema")
+    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if changed else "")
