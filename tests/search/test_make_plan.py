@@ -13,7 +13,7 @@ from honestdp import Grid, InputError, make_plan
 from honestdp.engine import Linear, TwoLayer, size
 from honestdp.planning import defaults
 from honestdp.planning.costs import default_delta
-from honestdp.planning.procedures import ComposeAll, RandomRepeats
+from honestdp.planning.procedures import ComposeAll, RandomRepeats, Threshold
 from honestdp.planning.sides import Sides, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
@@ -124,6 +124,10 @@ def test_a_procedure_is_for_its_grid_and_has_scores_or_none():
         replace(plan, score_noise=None)
     with pytest.raises(InputError, match="plan costs"):
         replace(plan, procedure=RandomRepeats(4, geometric(0.001)))
+    with pytest.raises(InputError, match="threshold=None"):
+        replace(plan, procedure=Threshold(4, 0.25))
+    with pytest.raises(InputError, match="would make"):
+        replace(plan, procedure=RandomRepeats(4, geometric(1e-7)))
 
 
 @pytest.mark.parametrize("delta", [1e-5, 3e-5, 1e-8, 1e-6, 7e-7])

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
-from honestdp.planning.plan import Budget, Plan
+from honestdp.planning.plan import Allowance, Plan, check_runs
 from honestdp.planning.plan import job as training_of
 from honestdp.planning.procedures import (
     ComposeAll,
@@ -23,18 +23,11 @@ from honestdp.planning.procedures import (
 from honestdp.planning.sides import free_noise
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy.calibrate import noise_multiplier, run_count, stopping_probability
-from honestdp.privacy.runs import (
-    LARGEST_DRAW,
-    Capped,
-    Poisson,
-    RunCount,
-    TruncatedNegativeBinomial,
-)
+from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial
 
 HIT_PROBABILITY = 0.9  # what "auto" wants, if the user does not say
 MOST_RUNS = 1000.0  # what "auto" may run in expectation, if the user does not say
 SUBSET = 0.1
-_MOST_EXPECTED = 1e5
 
 
 def make_plan(spec: Spec) -> Plan:
@@ -83,21 +76,21 @@ def _law(spec: Spec, candidates: int) -> RunCount:
 
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
     """The plan with the least noise that the budget allows, under the smallest bound."""
-    _check_runs(spec, chosen)
-    job, budget = training_of(spec, chosen), Budget.of(spec)
+    check_runs(spec, chosen)
+    job, allowed = training_of(spec, chosen), Allowance.of(spec)
     found: dict[str, float] = {}
     failure = fail("bound", spec.bound, f"does not hold for {chosen.name}")
     for bound in _bounds(spec, chosen):
-        cost = _cost(chosen, bound, job, budget.delta)
+        cost = _cost(chosen, bound, job, allowed.delta)
         try:
             start = min(found.values(), default=2.0)
-            found[bound] = noise_multiplier(cost, budget.epsilon, start)
+            found[bound] = noise_multiplier(cost, allowed.epsilon, start)
         except InputError as error:  # this bound has no answer; another may
-            failure = InputError(f"{error} ({chosen.name}, delta={budget.delta:g})")
+            failure = InputError(f"{error} ({chosen.name}, delta={allowed.delta:g})")
     if not found:
         raise failure
     bound, noise = min(found.items(), key=lambda pair: pair[1])
-    scores = free_noise(chosen, bound, job.event(noise), budget.delta)
+    scores = free_noise(chosen, bound, job.event(noise), allowed.delta)
     return Plan(spec, chosen, bound, noise, scores, reason)
 
 
@@ -108,16 +101,6 @@ def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
         known = ", ".join(chosen.bounds)
         raise fail("bound", spec.bound, f"does not hold for {chosen.name}; {known} do")
     return [spec.bound]
-
-
-def _check_runs(spec: Spec, chosen: Procedure) -> None:
-    """The law of K that is priced is the one that is drawn, and can be run."""
-    if chosen.expected_runs is not None and chosen.expected_runs > _MOST_EXPECTED:
-        runs = f"{chosen.expected_runs:.3g}"
-        raise InputError(f"{chosen.name}: would make {runs} runs on average; ask for fewer")
-    law = getattr(chosen, "runs", None)
-    if law is not None and law.beyond(LARGEST_DRAW) > 1e-3 * defaults.delta(spec):
-        raise InputError(f"{chosen.name}: may need more than {LARGEST_DRAW} runs; give a cap")
 
 
 def _cost(chosen: Procedure, bound: str, job: Training, delta: float) -> Callable[[float], float]:

@@ -10,15 +10,25 @@ from typing import Any
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
 from honestdp.planning.grid import Grid
-from honestdp.planning.procedures import ComposeAll, Procedure, SubsetTuning, Training, Untuned
+from honestdp.planning.procedures import (
+    ComposeAll,
+    Procedure,
+    SubsetTuning,
+    Threshold,
+    Training,
+    Untuned,
+)
 from honestdp.planning.sides import Sides
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import Event, Gaussian, Repeated
+from honestdp.privacy.runs import LARGEST_DRAW
 from honestdp.privacy.spending import Spending, compose
 from honestdp.text import down, up
 from honestdp.version import __version__
+
+MOST_EXPECTED = 1e5
 
 
 @dataclass(frozen=True)
@@ -65,17 +75,20 @@ class Plan:
         put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
         if self.procedure.candidates != len(self.grid):
             raise InputError(f"plan: is for {self.procedure.candidates} settings, not this grid")
-        budget = Budget.of(self.spec)
-        put(training=job(self.spec, self.procedure), learning=budget.learning)
+        if isinstance(self.procedure, Threshold) and self.spec.threshold is None:
+            raise fail("threshold", None, "needs a public score to reach, such as 0.8")
+        check_runs(self.spec, self.procedure)
+        allowed = Allowance.of(self.spec)
+        put(training=job(self.spec, self.procedure), learning=allowed.learning)
         run = self.training.event(self.noise_multiplier)
         sides = Sides.of(self.procedure, self.bound, run, self.score_noise)
-        costs = sides.epsilon(budget.delta)
-        if not max(costs.values()) <= budget.epsilon:
+        costs = sides.epsilon(allowed.delta)
+        if not max(costs.values()) <= allowed.epsilon:
             raise InputError(
                 f"plan costs epsilon={up(max(costs.values()))}, "
-                f"its search may cost {down(budget.epsilon)}; add noise"
+                f"its search may cost {down(allowed.epsilon)}; add noise"
             )
-        put(sides=sides, side_epsilons=costs, spending=budget.spending(sides))
+        put(sides=sides, side_epsilons=costs, spending=allowed.spending(sides))
 
     @property
     def epsilon(self) -> float:
@@ -190,6 +203,16 @@ def _settings(count: int) -> str:
     return "one setting" if count == 1 else f"{count} settings"
 
 
+def check_runs(spec: Spec, procedure: Procedure) -> None:
+    """The law of K that is priced is the one that is drawn, and can be run."""
+    if procedure.expected_runs is not None and procedure.expected_runs > MOST_EXPECTED:
+        runs = f"{procedure.expected_runs:.3g}"
+        raise InputError(f"{procedure.name}: would make {runs} runs on average; ask for fewer")
+    law = getattr(procedure, "runs", None)
+    if law is not None and law.beyond(LARGEST_DRAW) > 1e-3 * defaults.delta(spec):
+        raise InputError(f"{procedure.name}: may need more than {LARGEST_DRAW} runs; give a cap")
+
+
 def job(spec: Spec, procedure: Procedure) -> Training:
     """How every run trains: on all rows where none are held out, else on the training part."""
     n = spec.rows
@@ -209,7 +232,7 @@ def job(spec: Spec, procedure: Procedure) -> Training:
 
 
 @dataclass(frozen=True)
-class Budget:
+class Allowance:
     """What the search itself may cost, after learnt bounds have taken their share.
 
     Every record is in every histogram, so what bounds cost is added to either side.
@@ -221,7 +244,7 @@ class Budget:
     learnt: Spending | None
 
     @classmethod
-    def of(cls, spec: Spec) -> Budget:
+    def of(cls, spec: Spec) -> Allowance:
         epsilon, delta = spec.epsilon, defaults.delta(spec)
         columns = tuple(spec.schema.to_learn)
         if not columns:
