@@ -132,5 +132,6 @@ def _score(plan: Plan, outcome: Outcome) -> float | None:
 
 
 def _shown(fitted: Fitted) -> str:
-    score = "" if fitted.score is None else f", noisy score {fitted.score:.4f}"
+    what = "score" if fitted.model.loss.classes else "mean loss"
+    score = "" if fitted.score is None else f", noisy {what} {fitted.score:.4f}"
     return ", ".join(f"{name}={value}" for name, value in fitted.setting.items()) + score

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from honestdp.ledger import Ledger, Receipt
+from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, check_structure
 from honestdp.release import Release, release_of
@@ -28,7 +28,7 @@ def run(
     *,
     target: Any = None,
     seed: int | None = None,
-    receipt: Receipt | None = None,
+    receipt: Receipt | Charge | None = None,
     progress: Callable[[Progress], None] | None = None,
     workers: int | None = None,
 ) -> Release:
@@ -47,8 +47,9 @@ def run(
     randomness = randomness_for(ledger, seed)
     check_structure(plan, table, target)  # columns and row count of what is in memory: public
     models = models_of(plan)
-    receipt = paid(plan, ledger, receipt)  # spent now, even if we crash
-    data = opened(receipt, lambda: PrivateData.open(plan, table, target, receipt, randomness))
+    tell(progress, "searching")
+    charged = paid(plan, ledger, receipt)  # spent now, even if we crash
+    data = opened(charged, lambda: PrivateData.open(plan, table, target, charged, randomness))
 
     def search() -> list[Outcome]:
         kept: list[Outcome] = []
@@ -60,7 +61,6 @@ def run(
             kept = final(plan, models, kept, data.rest, randomness, progress, workers)
         return kept
 
-    tell(progress, "searching")
-    kept = sealed(plan, receipt, search)
-    head = ledger.release(receipt) if ledger and receipt else None  # once
-    return release_of(plan, data.schema, models, kept, receipt, head)
+    kept = sealed(plan, charged, search)
+    head = ledger.release(charged) if ledger and charged else None  # once
+    return release_of(plan, data.schema, models, kept, charged, head)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from honestdp.errors import InputError, SearchError, fail, positive_integer
-from honestdp.ledger import NEIGHBOURS, Ledger, Receipt, fingerprint
+from honestdp.ledger import NEIGHBOURS, Charge, Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
 
@@ -51,7 +51,7 @@ def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
     return Randomness() if seed is None else Randomness.simulation(seed)
 
 
-def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | None) -> Receipt | None:
+def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None) -> Receipt | None:
     """The receipt of a charge for this plan: a new one, or the one given if it is still good."""
     if ledger is None:
         if receipt is not None:
@@ -70,9 +70,13 @@ def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | None) -> Receipt 
             raise fail(name, value, f"the ledger {str(ledger.path)!r} is for {name}={found!r}")
     if receipt is None:
         return ledger.reserve(plan.spending, plan.public())
-    ledger.check(receipt)
+    if isinstance(receipt, Charge):
+        receipt = receipt.receipt
+    charge = ledger.check(receipt)
     if receipt.plan_fingerprint != fingerprint(plan.public()):
         raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
+    if not charge.pays_for(plan.spending, ledger.opening.orders):
+        raise fail("receipt", receipt.id, "was charged less than this plan costs; reserve anew")
     return receipt
 
 
@@ -87,8 +91,8 @@ def opened(receipt: Receipt | None, read: Callable[[], T]) -> T:
         known = isinstance(error, InputError)
         said = str(error) if known else f"table: cannot be read ({type(error).__name__})"
     raise InputError(
-        f"{said}. The charge stands and nothing was released: mend the table and pass the receipt "
-        f"of charge {receipt.id}, as in ledger.history()"
+        f"{said}. The charge stands and nothing was released: mend the table and run again with "
+        f"receipt=ledger.charge({receipt.id})"
     )
 
 

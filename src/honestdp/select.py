@@ -22,7 +22,7 @@ from honestdp.engine.models import Model
 from honestdp.engine.score import clipped_loss, correct
 from honestdp.planning.defaults import LOSS_BOUND
 from honestdp.planning.plan import Plan
-from honestdp.planning.procedures import ComposeAll, Threshold, Untuned
+from honestdp.planning.procedures import Threshold
 from honestdp.randomness import Purpose, Randomness
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def schedule(plan: Plan, randomness: Randomness) -> Iterator[list[Draw]]:
     """The draws of a search, some at a time. Their number is sealed, unless all are shown."""
     settings = len(plan.grid)
     procedure = plan.procedure
-    if isinstance(procedure, (Untuned, ComposeAll)):
+    if plan.shows_all:
         draws = [Draw(i, i) for i in range(settings)]
     else:
         runs = procedure.runs.draw(_coin(randomness, 0))  # type: ignore[attr-defined]

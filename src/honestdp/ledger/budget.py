@@ -161,10 +161,17 @@ class Ledger:
         self._known = head
         return head
 
-    def check(self, receipt: Receipt) -> None:
-        """`InputError` unless the receipt is of this ledger and not yet released."""
+    def check(self, receipt: Receipt) -> Charge:
+        """Its charge; `InputError` unless it is of this ledger and not yet released."""
         instance(Receipt, "receipt", receipt, "the one that reserve returned")
-        _check_owed(self._read(), receipt)
+        return _check_owed(self._read(), receipt)
+
+    def charge(self, id_: int) -> Charge:
+        """The charge of this number, as error messages name it."""
+        for charge in self.history():
+            if charge.receipt.id == id_:
+                return charge
+        raise fail("charge", id_, "this ledger holds no such charge; see history()")
 
     def fits(self, spending: Spending) -> bool:
         """Whether a plan would be granted now. Spends nothing."""
@@ -207,12 +214,13 @@ class Ledger:
             raise DamagedError("it was replaced, or cut short, since it was last read")
 
 
-def _check_owed(chain: Chain, receipt: Receipt) -> None:
+def _check_owed(chain: Chain, receipt: Receipt) -> Charge:
     charge = next((c for c in chain.charges if c.receipt == receipt), None)
     if charge is None:
         raise fail("receipt", receipt.id, "this ledger holds no such charge")
     if charge.released:
         raise fail("receipt", receipt.id, "was released before; reserve a new run")
+    return charge
 
 
 def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> InputError:

@@ -71,6 +71,13 @@ class Charge:
     spending: Spending
     released: bool
 
+    def pays_for(self, spending: Spending, orders: Sequence[float]) -> bool:
+        """Whether what was charged is what this costs."""
+        asked, own = spending.at(orders), self.spending
+        numbers = ("epsilon", "delta", "slack", "largest_loss")
+        same = all(getattr(asked, name) == getattr(own, name) for name in numbers)
+        return same and asked.curve.values.tolist() == own.curve.values.tolist()
+
 
 @dataclass(frozen=True)
 class Chain:

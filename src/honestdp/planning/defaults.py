@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from honestdp.planning.costs import default_delta
-from honestdp.planning.grid import ADAPTIVE, BALANCED, Grid
+from honestdp.planning.grid import ADAPTIVE, BALANCED, BALANCED_NUMBERS, Grid
 from honestdp.planning.spec import Spec
 from honestdp.schema import Categorical
 
@@ -28,7 +28,9 @@ def grid(spec: Spec) -> Grid:
     if spec.grid is not None:
         assert isinstance(spec.grid, Grid)
         return spec.grid
-    return BALANCED if isinstance(spec.model, str) else ADAPTIVE
+    if not isinstance(spec.model, str):
+        return ADAPTIVE
+    return BALANCED if spec.classes else BALANCED_NUMBERS
 
 
 def delta(spec: Spec) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 from honestdp.candidates import Candidate
@@ -34,7 +35,7 @@ class Grid:
         ):
             raise InputError("grid: give settings as dicts of names and values")
         settings = tuple({n: _plain(n, v) for n, v in s.items()} for s in self.settings)
-        object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "settings", tuple(MappingProxyType(s) for s in settings))
         if not self.settings:
             raise InputError("grid: is empty; give at least one setting")
         for setting in self.settings:
@@ -99,6 +100,8 @@ def _plain(name: object, value: Any) -> Any:
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
 _CLIPS = [0.1, 0.2, 0.5, 1.0]
 
+# A logit may be moved by 3; a prediction of a number, scaled to [-1, 1], by a tenth.
+BALANCED_NUMBERS = Grid(({"rule": "balanced", "kappa": 0.1, "average": True},))
 BALANCED = Grid(({"rule": "balanced", "kappa": 3.0, "average": True},))
 ADAPTIVE = Grid(({"rule": "dpadamwosm"},))
 

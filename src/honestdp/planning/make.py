@@ -20,9 +20,14 @@ from honestdp.planning.procedures import (
     Training,
     Untuned,
 )
-from honestdp.planning.sides import free_noise
+from honestdp.planning.sides import check_bound, free_noise
 from honestdp.planning.spec import AUTO, Spec
-from honestdp.privacy.calibrate import noise_multiplier, run_count, stopping_probability
+from honestdp.privacy.calibrate import (
+    Shape,
+    noise_multiplier,
+    run_count,
+    stopping_probability,
+)
 from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial
 
 HIT_PROBABILITY = 0.9  # what "auto" wants, if the user does not say
@@ -40,9 +45,7 @@ def make_plan(spec: Spec) -> Plan:
 def procedure(spec: Spec, candidates: int) -> Procedure:
     """The procedure that was asked for, with its law of K."""
     if spec.procedure == "untuned":
-        if candidates != 1:
-            raise fail("grid", candidates, "settings; untuned trains one: leave one in the grid")
-        return Untuned(1)
+        return Untuned(candidates)
     if spec.procedure == "composition":
         return ComposeAll(candidates, spec.scores is not False)
     if spec.procedure in ("random-stopping", "threshold"):
@@ -57,13 +60,11 @@ def procedure(spec: Spec, candidates: int) -> Procedure:
     law = _law(spec, candidates)
     if spec.procedure == "random-repeats":
         return RandomRepeats(candidates, law)
-    if spec.shape == "poisson" or law.probability_of_none() > 0:
-        raise fail("shape", spec.shape, "may run nothing; the final training needs a winner")
     return SubsetTuning(candidates, law, SUBSET if spec.subset is None else spec.subset)
 
 
 def _law(spec: Spec, candidates: int) -> RunCount:
-    shape = 1.0 if spec.shape is None else spec.shape
+    shape: Shape = 1.0 if spec.shape is None else spec.shape  # type: ignore[assignment]
     law: RunCount
     if spec.mean_runs is None:
         law = run_count(shape, candidates, spec.hit_probability)
@@ -79,7 +80,7 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
     check_runs(spec, chosen)
     job, allowed = training_of(spec, chosen), Allowance.of(spec)
     found: dict[str, float] = {}
-    failure = fail("bound", spec.bound, f"does not hold for {chosen.name}")
+    failure: InputError | None = None
     for bound in _bounds(spec, chosen):
         cost = _cost(chosen, bound, job, allowed.delta)
         try:
@@ -88,6 +89,7 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
         except InputError as error:  # this bound has no answer; another may
             failure = InputError(f"{error} ({chosen.name}, delta={allowed.delta:g})")
     if not found:
+        assert failure is not None
         raise failure
     bound, noise = min(found.items(), key=lambda pair: pair[1])
     scores = free_noise(chosen, bound, job.event(noise), allowed.delta)
@@ -97,9 +99,7 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
 def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
     if spec.bound is None:  # loss distributions are never dearer than Renyi curves
         return [bound for bound in chosen.bounds if not bound.startswith("rdp")]
-    if spec.bound not in chosen.bounds:
-        known = ", ".join(chosen.bounds)
-        raise fail("bound", spec.bound, f"does not hold for {chosen.name}; {known} do")
+    check_bound(chosen, spec.bound)
     return [spec.bound]
 
 

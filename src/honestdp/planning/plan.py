@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from honestdp.errors import InputError, fail
@@ -23,7 +24,7 @@ from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import Event, Gaussian, Repeated
-from honestdp.privacy.runs import LARGEST_DRAW
+from honestdp.privacy.runs import LARGEST_DRAW, Capped, Poisson, RunCount
 from honestdp.privacy.spending import Spending, compose
 from honestdp.text import down, up
 from honestdp.version import __version__
@@ -75,6 +76,8 @@ class Plan:
         put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
         if self.procedure.candidates != len(self.grid):
             raise InputError(f"plan: is for {self.procedure.candidates} settings, not this grid")
+        if isinstance(self.procedure, Untuned) and len(self.grid) != 1:
+            raise fail("grid", len(self.grid), "settings; untuned trains one: leave one in it")
         if isinstance(self.procedure, Threshold) and self.spec.threshold is None:
             raise fail("threshold", None, "needs a public score to reach, such as 0.8")
         check_runs(self.spec, self.procedure)
@@ -88,7 +91,11 @@ class Plan:
                 f"plan costs epsilon={up(max(costs.values()))}, "
                 f"its search may cost {down(allowed.epsilon)}; add noise"
             )
-        put(sides=sides, side_epsilons=costs, spending=allowed.spending(sides))
+        put(
+            sides=sides,
+            side_epsilons=MappingProxyType(costs),
+            spending=allowed.spending(sides, costs),
+        )
 
     @property
     def epsilon(self) -> float:
@@ -209,8 +216,16 @@ def check_runs(spec: Spec, procedure: Procedure) -> None:
         runs = f"{procedure.expected_runs:.3g}"
         raise InputError(f"{procedure.name}: would make {runs} runs on average; ask for fewer")
     law = getattr(procedure, "runs", None)
-    if law is not None and law.beyond(LARGEST_DRAW) > 1e-3 * defaults.delta(spec):
+    if isinstance(procedure, SubsetTuning) and _may_run_none(procedure.runs):
+        raise fail("shape", "poisson", "may run nothing; the final training needs a winner")
+    if law is not None and law.beyond(LARGEST_DRAW) > 1e-9 * defaults.delta(spec):
         raise InputError(f"{procedure.name}: may need more than {LARGEST_DRAW} runs; give a cap")
+
+
+def _may_run_none(law: RunCount) -> bool:
+    # A large Poisson law's P(K = 0) is too small to be written down, and still not 0.
+    inner = law.law if isinstance(law, Capped) else law
+    return isinstance(inner, Poisson) or law.probability_of_none() > 0
 
 
 def job(spec: Spec, procedure: Procedure) -> Training:
@@ -262,8 +277,8 @@ class Allowance:
         left = _less(epsilon, spec.learn_share * epsilon), _less(delta, own)
         return cls(*left, Learning(columns, noise), learnt)
 
-    def spending(self, sides: Sides) -> Spending:
-        cost = max(sides.epsilon(self.delta).values())
+    def spending(self, sides: Sides, costs: Mapping[str, float]) -> Spending:
+        cost = max(costs.values())
         search = (
             Spending.of_pair(cost, self.delta)
             if sides.bound == "liu-talwar"

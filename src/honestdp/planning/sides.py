@@ -50,9 +50,7 @@ class Sides:
         cls, procedure: Procedure, bound: str, training: Event, score_noise: float | None
     ) -> Sides:
         """The sides of a procedure: one that selects has scores, one that does not has none."""
-        if bound not in procedure.bounds:
-            known = ", ".join(procedure.bounds)
-            raise fail("bound", bound, f"does not hold for {procedure.name}; {known} do")
+        check_bound(procedure, bound)
         if isinstance(procedure, Untuned) or score_noise is None:
             if not isinstance(procedure, Untuned) or score_noise is not None:
                 raise fail("score_noise", score_noise, f"is not what {procedure.name} needs")
@@ -92,6 +90,13 @@ class Sides:
         if self.scoring is not None and self.scoring.kind == "pick":
             return Untuned(self.procedure.candidates)
         return self.procedure
+
+
+def check_bound(procedure: Procedure, bound: str) -> None:
+    """Raise unless this theorem holds for the procedure."""
+    if bound not in procedure.bounds:
+        known = ", ".join(procedure.bounds)
+        raise fail("bound", bound, f"does not hold for {procedure.name}; {known} do")
 
 
 def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from honestdp.errors import (
@@ -34,6 +35,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "random-repeats": ("shape", "hit_probability", "mean_runs", "cap", "bound"),
     "subset-tuning": ("subset", "shape", "hit_probability", "mean_runs", "cap", "bound"),
 }
+SHAPES = {"geometric": 1.0, "logarithmic": 0.0}
 MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
 LEAST_DELTA = 1e-12
@@ -56,7 +58,8 @@ class Spec:
     split_seed: of the public permutation that says which rows those are.
     learn_share: of the budget, for bounds that the schema says are to be learnt.
     Options of single procedures (see OPTIONS): hit_probability or mean_runs say how long to
-    search; shape is that of the law of K, cap its hard stop; threshold the public score to
+    search; shape is that of the law of K: "geometric" (1, the default), "logarithmic" (0),
+    "poisson", or any number above -1; cap is its hard stop; threshold the public score to
     reach; subset the share of rows to tune on; scores=False shows none and picks by one
     exponential mechanism; bound names the theorem to account by (default: the smallest that
     holds); most_runs is what "auto" may run in expectation.
@@ -77,7 +80,7 @@ class Spec:
     hit_probability: float | None = None
     mean_runs: float | None = None
     most_runs: float | None = None
-    shape: Shape | None = None
+    shape: Shape | str | None = None
     cap: int | None = None
     threshold: float | None = None
     subset: float | None = None
@@ -90,8 +93,9 @@ class Spec:
             value = getattr(self, name)
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
-        if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, int):
+        if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
             raise fail("split_seed", self.split_seed, "must be a whole number")
+        object.__setattr__(self, "split_seed", int(self.split_seed))
         if self.scores is not None and not isinstance(self.scores, bool):
             raise fail("scores", self.scores, "must be True or False")
         self._check_model()
@@ -132,8 +136,11 @@ class Spec:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
         if self.procedure == "threshold" and self.threshold is None:
             raise fail("threshold", None, "needs a public score to reach, such as 0.8")
-        if self.shape is not None and not isinstance(self.shape, str):
-            object.__setattr__(self, "shape", above(-1, "shape", self.shape))
+        if self.shape is not None and self.shape != "poisson":
+            named = (
+                SHAPES.get(self.shape, self.shape) if isinstance(self.shape, str) else self.shape
+            )
+            object.__setattr__(self, "shape", above(-1, "shape", named))
 
     @property
     def classes(self) -> int | None:

@@ -49,8 +49,9 @@ class Table:
         count = Counter(self.names)
         absent = [name for name in wanted if not count[name]]
         if absent:
-            # Where most are absent its "names" may be the cells of a row: they are not shown.
-            there = f"it has {_listed(self.names)}" if 2 * len(absent) < len(wanted) else _HEADER
+            # Where a file lacks most, its "names" may be the cells of a row: they are not shown.
+            known = self.source == "table" or 2 * len(absent) < len(wanted)
+            there = f"it has {_listed(self.names)}" if known else _HEADER
             raise InputError(f"{self.source}: no column {_listed(absent)}; {there}")
         twice = [name for name in wanted if count[name] > 1]
         if twice:
