@@ -141,7 +141,7 @@ def test_a_file_of_another_structure_loses_nothing(
         write_csv(bad, content)
     else:
         bad.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with refused(word, "The charge stands and nothing was released", "receipt of charge 1"):
+    with refused(word, "The charge stands and nothing was released", "receipt=ledger.charge(1)"):
         run(plan, bad, ledger)
     (charge,) = ledger.history()
     assert not charge.released
@@ -349,7 +349,7 @@ def test_a_run_repeated_on_an_older_copy_is_found_out(
         again.verify(first.head)
 
 
-# What is not yet so
+# What is known before the charge
 
 
 @pytest.mark.parametrize("where", ["file", "memory"])

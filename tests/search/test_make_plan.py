@@ -13,12 +13,12 @@ from honestdp import Grid, InputError, make_plan
 from honestdp.engine import Linear, TwoLayer, size
 from honestdp.planning import defaults
 from honestdp.planning.costs import default_delta
-from honestdp.planning.procedures import ComposeAll, RandomRepeats, Threshold
+from honestdp.planning.procedures import ComposeAll, RandomRepeats, SubsetTuning, Threshold, Untuned
 from honestdp.planning.sides import Sides, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
-from honestdp.privacy.runs import Capped, geometric
+from honestdp.privacy.runs import Capped, Poisson, geometric
 from honestdp.privacy.spending import Budget
 from honestdp.schema import Numeric
 
@@ -124,6 +124,10 @@ def test_a_procedure_is_for_its_grid_and_has_scores_or_none():
         replace(plan, score_noise=None)
     with pytest.raises(InputError, match="plan costs"):
         replace(plan, procedure=RandomRepeats(4, geometric(0.001)))
+    with pytest.raises(InputError, match="untuned trains one"):  # four for the price of one
+        replace(plan, procedure=Untuned(4), bound="pld", score_noise=None)
+    with pytest.raises(InputError, match="needs a winner"):
+        replace(plan, procedure=SubsetTuning(4, Poisson(2000.0), 0.3))
     with pytest.raises(InputError, match="threshold=None"):
         replace(plan, procedure=Threshold(4, 0.25))
     with pytest.raises(InputError, match="would make"):
@@ -158,6 +162,20 @@ def test_learnt_bounds_pay_their_share():
     curve = guarantee.rdp_curve(Gaussian(plan.learning.noise_multiplier))
     orders = plan.spending.curve.orders
     assert np.all(plan.spending.curve.values >= curve.at(orders))
+
+
+def test_laws_have_names():
+    for name, shape in {"geometric": 1.0, "logarithmic": 0.0}.items():
+        named, plain = (asked("random-repeats", shape=given) for given in (name, shape))
+        assert make_plan(named).procedure == make_plan(plain).procedure
+
+
+def test_what_is_public_cannot_be_changed():
+    plan = make_plan(asked("composition", grid="dpadam-4"))
+    with pytest.raises(TypeError):
+        plan.grid.settings[0]["clip_norm"] = 9.0
+    with pytest.raises(TypeError):
+        plan.side_epsilons["training"] = 0.0
 
 
 def test_auto_takes_the_least_noise_and_says_why():

@@ -12,9 +12,11 @@ from scipy.stats import chisquare, kstest, norm
 from search_tables import GRID, NUMBERS, PROCEDURES, ROWS, SCHEMA, asked, spec, table
 from torch import nn
 
-from honestdp import Ledger, make_plan
+from honestdp import InputError, Ledger, make_plan
 from honestdp.engine import Linear, Module, examples
 from honestdp.planning.defaults import LOSS_BOUND
+from honestdp.planning.spec import Spec
+from honestdp.privacy.spending import Spending
 from honestdp.private_data import PrivateData, split
 from honestdp.randomness import Randomness
 from honestdp.run import run
@@ -86,6 +88,22 @@ def test_regression_learns_and_scores_are_mean_losses():
     assert np.mean(error**2) < 0.05
     assert release.winner.score == pytest.approx(np.mean(error**2) / 2, abs=0.05)
     assert release.winner.score == min(fitted.score for fitted in release.candidates)
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp"])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_the_default_for_numbers_beats_their_mean_by_far(model, epsilon):
+    rng = np.random.default_rng(0)
+    x, z = rng.random(3000), rng.random(3000)
+    rows = {
+        "x": x,
+        "z": z,
+        "c": ["a"] * 3000,
+        "y": np.clip(x - z + rng.normal(0, 0.1, 3000), -1, 1),
+    }
+    plan = make_plan(Spec(schema=NUMBERS, rows=3000, epsilon=epsilon, model=model))
+    error = run(plan, rows, seed=1).predict(rows) - rows["y"]
+    assert np.std(error) < 0.13 < 0.35 * np.std(rows["y"])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -354,3 +372,23 @@ def test_a_production_run_charges_once_and_releases_once(tmp_path):
     other = Ledger.create(tmp_path / "other.ledger", schema=SCHEMA, epsilon=3.0, delta=1e-4)
     again = run(plan, table(), other)
     assert not torch.equal(again.winner.parameters, release.winner.parameters)
+
+
+def test_a_receipt_pays_for_what_it_was_charged(tmp_path):
+    dear, cheap = make_plan(asked("untuned", epsilon=20.0)), Spending.of_pair(0.001, 1e-9)
+    ledger = Ledger.create(tmp_path / "toy.ledger", schema=SCHEMA, epsilon=1.0, delta=1e-4)
+    receipt = ledger.reserve(cheap, dear.public())
+    with pytest.raises(InputError, match="was charged less than this plan costs"):
+        run(dear, table(), ledger, receipt=receipt)
+    plan = make_plan(asked("untuned", epsilon=0.5))
+    ledger.reserve(plan.spending, plan.public())
+    assert run(plan, table(), ledger, receipt=ledger.charge(2)).head == ledger.head
+    with pytest.raises(InputError, match="charge=7: this ledger holds no such charge"):
+        ledger.charge(7)
+
+
+def test_a_progress_that_fails_at_once_costs_nothing(tmp_path):
+    ledger = Ledger.create(tmp_path / "toy.ledger", schema=SCHEMA, epsilon=3.0, delta=1e-4)
+    with pytest.raises(ZeroDivisionError):
+        run(make_plan(asked("untuned")), table(), ledger, progress=lambda told: 1 / 0)
+    assert not ledger.history()

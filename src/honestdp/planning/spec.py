@@ -136,11 +136,10 @@ class Spec:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
         if self.procedure == "threshold" and self.threshold is None:
             raise fail("threshold", None, "needs a public score to reach, such as 0.8")
-        if self.shape is not None and self.shape != "poisson":
-            named = (
-                SHAPES.get(self.shape, self.shape) if isinstance(self.shape, str) else self.shape
-            )
-            object.__setattr__(self, "shape", above(-1, "shape", named))
+        if isinstance(self.shape, str):
+            object.__setattr__(self, "shape", SHAPES.get(self.shape, self.shape))
+        if self.shape is not None and not (isinstance(self.shape, str) and self.shape == "poisson"):
+            object.__setattr__(self, "shape", above(-1, "shape", self.shape))
 
     @property
     def classes(self) -> int | None:

@@ -49,9 +49,8 @@ class Table:
         count = Counter(self.names)
         absent = [name for name in wanted if not count[name]]
         if absent:
-            # Where a file lacks most, its "names" may be the cells of a row: they are not shown.
-            known = self.source == "table" or 2 * len(absent) < len(wanted)
-            there = f"it has {_listed(self.names)}" if known else _HEADER
+            # Where most are absent its "names" may be the cells of a row: they are not shown.
+            there = f"it has {_listed(self.names)}" if 2 * len(absent) < len(wanted) else _HEADER
             raise InputError(f"{self.source}: no column {_listed(absent)}; {there}")
         twice = [name for name in wanted if count[name] > 1]
         if twice:
@@ -186,7 +185,7 @@ def _array(table: Any, order: Sequence[str]) -> Table:
     return Table("table", order[:width], lambda i: values[:, i], rows)
 
 
-_HEADER = "is its first line a header, with these names?"
+_HEADER = "does it have a header (column names), and are these its names?"
 _KINDS = (
     "give a path to a CSV or Parquet file, a pandas, polars or pyarrow table, "
     "a dict of columns or a NumPy array of rows and columns"
