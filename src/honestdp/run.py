@@ -47,12 +47,13 @@ def run(
     randomness = randomness_for(ledger, seed)
     check_structure(plan, table, target)  # columns and row count of what is in memory: public
     models = models_of(plan)
-    tell(progress, "searching")
+    tell(progress, "opening")
     charged = paid(plan, ledger, receipt)  # spent now, even if we crash
     data = opened(charged, lambda: PrivateData.open(plan, table, target, charged, randomness))
 
     def search() -> list[Outcome]:
         kept: list[Outcome] = []
+        tell(progress, "searching")
         for draws in schedule(plan, randomness):  # their number is a secret
             fitted = trained(plan, models, draws, data.train, randomness, progress, workers)
             scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)

@@ -19,6 +19,7 @@ from tiny_runs import new_ledger, write_csv
 from honestdp.ledger import Ledger, store
 from honestdp.planning.plan import Plan
 from honestdp.run import run
+from honestdp.sealing import Progress
 
 Change = Callable[[Path], None]
 
@@ -103,8 +104,8 @@ def test_a_ledger_damaged_on_the_way_releases_nothing(
     }
     charged = []
 
-    def damage(_: object) -> None:
-        if not charged:
+    def damage(told: Progress) -> None:
+        if told.stage == "searching" and not charged:
             charged.append(ledger.path.read_bytes())
             changes[what](ledger.path)
 
@@ -176,8 +177,9 @@ def test_a_full_disk_opens_nothing(plan: Plan, ledger: Ledger, csv: Path, size: 
 def test_a_disk_that_is_full_at_the_end(plan: Plan, ledger: Ledger, csv: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    def fill(_: object) -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    def fill(told: Progress) -> None:
+        if told.stage == "searching":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
 
     with refused("the disk failed or is full", "nothing was"), largest_file(1 << 30):
         run(plan, csv, ledger, progress=fill)
@@ -189,8 +191,8 @@ def test_a_ledger_held_by_another_at_the_end(
 ) -> None:
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as holder:
 
-        def hold(_: object) -> None:
-            if not holder.in_transaction:
+        def hold(told: Progress) -> None:
+            if told.stage == "searching" and not holder.in_transaction:
                 monkeypatch.setattr(store, "BUSY_SECONDS", 0.1)
                 holder.execute("BEGIN IMMEDIATE")
 

@@ -92,7 +92,7 @@ def test_one_run_looks_like_fifty_and_like_six_hundred(name, tmp_path, monkeypat
     assert found[0] == found[1] == found[2]
     assert found[0]["said"] == ""
     assert found[0]["logs"] == []
-    assert found[0]["progress"] == [("searching", None)]
+    assert found[0]["progress"] == [("opening", None), ("searching", None)]
 
 
 @pytest.mark.parametrize("name", SEALED)
