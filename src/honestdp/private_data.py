@@ -92,8 +92,9 @@ def schedules(plan: Plan) -> tuple[Schedule, Schedule | None]:
     )
 
 
-def check_structure(plan: Plan, table: Any, target: Any) -> None:
-    """Raise before anything is paid if a table in memory does not have the schema's structure.
+def checked_table(plan: Plan, table: Any, target: Any) -> Any:
+    """The table, opened if it is in memory; raises before anything is paid if that does not have
+    the schema's structure.
 
     Only names and the number of rows are read. A path is not opened and a lazy frame not
     collected: that is opening the data.
@@ -105,13 +106,14 @@ def check_structure(plan: Plan, table: Any, target: Any) -> None:
     if isinstance(table, (str, os.PathLike)):
         if not os.path.isfile(table) or not os.access(table, os.R_OK):
             raise fail("table", str(table), "there is no such file, or it may not be read")
-        return
+        return table
     if is_lazy(table):
-        return
+        return table
     opened = open_rows(plan.spec.schema, table)
     if target is None:
         opened.check([plan.spec.schema.target.column])
     check_rows(plan.spec, opened.rows)
+    return opened
 
 
 def check_rows(spec: Spec, rows: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
-from honestdp.private_data import PrivateData, check_structure
+from honestdp.private_data import PrivateData, checked_table
 from honestdp.release import Release, release_of
 from honestdp.sealing import Progress, check_asked, opened, paid, randomness_for, sealed, tell
 from honestdp.select import Outcome, keep, noisy_scores, schedule
@@ -45,7 +45,7 @@ def run(
     """
     check_asked(plan, progress, workers)
     randomness = randomness_for(ledger, seed)
-    check_structure(plan, table, target)  # columns and row count of what is in memory: public
+    table = checked_table(plan, table, target)  # of what is in memory, columns and row count
     models = models_of(plan)
     tell(progress, "opening")
     charged = paid(plan, ledger, receipt)  # spent now, even if we crash

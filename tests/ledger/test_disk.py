@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from faults import unprivileged
 from honestdp.errors import InputError
 from honestdp.ledger import Ledger, store
 from honestdp.privacy.spending import Spending
@@ -39,19 +40,6 @@ def one_line(*words: str) -> Iterator[None]:
     assert "\n" not in text
     for word in words:
         assert word in text, text
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """As somebody the permissions of a file mean something to."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from faults import answer
 from honestdp.ledger import Ledger
 from honestdp.privacy.spending import Budget, Spending
 
 PROGRAM = Path(__file__).with_name("ledger_processes.py")
 NAMES = {"dataset": "adult", "schema": "f00d"}
-
-
-def run(*arguments: object) -> Any:
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +24,7 @@ def test_racing_processes_get_exactly_the_budget(
     ledger = Ledger.create(tmp_path / "a.ledger", **NAMES, epsilon=1, delta=1e-6)
     one, budget = Spending.of_pair(epsilon, 0), Budget(1, 1e-6)
     room = next(k for k in range(1000) if not budget.covers([one] * (k + 1)))
-    found = run("race", ledger.path, processes, epsilon)
+    found = answer(PROGRAM, "race", ledger.path, processes, epsilon, timeout=900)
     assert found["granted"] == room == len(ledger.history())
     assert room > 1 / epsilon  # the curves compose
     assert found["winners"] > 1  # it was a race
@@ -50,7 +35,7 @@ def test_racing_processes_get_exactly_the_budget(
 def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills: int) -> None:
     path = tmp_path / "a.ledger"
     Ledger.create(path, **NAMES, epsilon=1000, delta=1e-6)
-    found = run("kill", path, kills, 1)
+    found = answer(PROGRAM, "kill", path, kills, 1, timeout=900)
     assert found["kills"] == kills
     if kills > 100:
         assert found["mid_commit"] > 0  # some died between journal and commit
@@ -58,4 +43,4 @@ def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills:
 
 @pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_killed_maker_leaves_a_whole_ledger_or_none(tmp_path: Path, kills: int) -> None:
-    assert run("kill-create", tmp_path, kills, 2)["kills"] == kills
+    assert answer(PROGRAM, "kill-create", tmp_path, kills, 2, timeout=900)["kills"] == kills

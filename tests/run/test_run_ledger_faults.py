@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import signal
@@ -16,6 +15,7 @@ import pytest
 from refusals import never_opened, refused, unspent
 from tiny_runs import new_ledger, write_csv
 
+from faults import unprivileged
 from honestdp.ledger import Ledger, store
 from honestdp.planning.plan import Plan
 from honestdp.run import run
@@ -119,19 +119,6 @@ def test_a_ledger_damaged_on_the_way_releases_nothing(
 
 
 # Disks that do not write
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """As somebody the permissions of a file mean something to."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture

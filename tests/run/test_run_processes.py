@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tiny_runs import DELTA, search
 
+from faults import answer
 from honestdp.privacy.spending import Budget
 
 PROGRAM = Path(__file__).with_name("run_processes.py")
@@ -19,23 +16,10 @@ PROGRAM = Path(__file__).with_name("run_processes.py")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the witness is Linux's inotify")
 
 
-def processes(*arguments: object) -> Any:
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=540,
-        check=False,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},  # forks do not get along with its threads
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.slow)])
 def test_killed_runs_never_use_data_without_a_charge(tmp_path: Path, kills: int) -> None:
     """The program checks after every kill; here: that kills landed everywhere."""
-    found = processes("kill", tmp_path, kills, 1)
+    found = answer(PROGRAM, "kill", tmp_path, kills, 1, timeout=540)
     places = ("before_charge", "before_opening", "before_release", "after_release")
     assert sum(found.get(place, 0) for place in places) == found["kills"] == kills
     assert found["uses"] <= found["charges"]
@@ -51,11 +35,11 @@ def test_racing_searches_get_exactly_the_budget(tmp_path: Path) -> None:
     one, budget = search().spending, Budget(epsilon, DELTA)
     room = next(k for k in range(racers) if not budget.covers([one] * (k + 1)))
     assert epsilon / one.epsilon < room < racers - 8  # the curves compose; many must be refused
-    found = processes("race", tmp_path, racers, epsilon)
+    found = answer(PROGRAM, "race", tmp_path, racers, epsilon, timeout=540)
     assert (found["granted"], found["refused"]) == (room, racers - room)
     assert found["charged_together"] > 0  # it was a race
 
 
 def test_of_two_users_of_one_receipt_one_gets_a_release(tmp_path: Path) -> None:
-    found = processes("share", tmp_path, 2, 3)
+    found = answer(PROGRAM, "share", tmp_path, 2, 3, timeout=540)
     assert found["both_on_their_way"] > 0  # both had opened the data, none was stopped early

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from honestdp.planning.procedures import (
     Threshold,
     Training,
     Untuned,
+    procedures,
 )
 from honestdp.planning.sides import check_bound, free_noise
 from honestdp.planning.spec import AUTO, Spec
@@ -28,7 +28,7 @@ from honestdp.privacy.calibrate import (
     run_count,
     stopping_probability,
 )
-from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial
+from honestdp.privacy.runs import Capped
 
 HIT_PROBABILITY = 0.9  # what "auto" wants, if the user does not say
 MOST_RUNS = 1000.0  # what "auto" may run in expectation, if the user does not say
@@ -49,30 +49,17 @@ def procedure(spec: Spec, candidates: int) -> Procedure:
     if spec.procedure == "composition":
         return ComposeAll(candidates, spec.scores is not False)
     if spec.procedure in ("random-stopping", "threshold"):
-        gamma = (
-            stopping_probability(candidates, spec.hit_probability)
-            if spec.mean_runs is None
-            else 1 / spec.mean_runs
-        )
+        gamma = stopping_probability(candidates, spec.hit_probability, spec.mean_runs)
         if spec.procedure == "threshold":
             return Threshold(candidates, gamma, spec.cap)
         return RandomStopping(candidates, gamma)
-    law = _law(spec, candidates)
+    shape: Shape = 1.0 if spec.shape is None else spec.shape  # type: ignore[assignment]
+    law = run_count(shape, candidates, spec.hit_probability, spec.mean_runs)
+    if spec.cap is not None:
+        law = Capped(law, spec.cap)
     if spec.procedure == "random-repeats":
         return RandomRepeats(candidates, law)
     return SubsetTuning(candidates, law, SUBSET if spec.subset is None else spec.subset)
-
-
-def _law(spec: Spec, candidates: int) -> RunCount:
-    shape: Shape = 1.0 if spec.shape is None else spec.shape  # type: ignore[assignment]
-    law: RunCount
-    if spec.mean_runs is None:
-        law = run_count(shape, candidates, spec.hit_probability)
-    elif shape == "poisson":
-        law = Poisson(spec.mean_runs)
-    else:
-        law = TruncatedNegativeBinomial.from_mean(shape, spec.mean_runs)
-    return law if spec.cap is None else Capped(law, spec.cap)
 
 
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
@@ -118,15 +105,11 @@ def _choose(spec: Spec) -> Plan:
     most = MOST_RUNS if spec.most_runs is None else spec.most_runs
     plans: list[Plan] = []
     failure = fail("most_runs", most, f"no search among {count} settings fits; raise it")
-    for asked in _searches(spec, wanted):
-        try:
-            chosen = procedure(asked, count)
-        except InputError:  # no law of this shape finds it so often
-            continue
-        if (chosen.expected_runs or math.inf) > most:
+    for chosen in procedures(count, wanted):
+        if not isinstance(chosen, (ComposeAll, RandomRepeats)) or chosen.expected_runs > most:
             continue
         try:
-            plans.append(_plan(asked, chosen, ""))
+            plans.append(_plan(spec, chosen, ""))
         except InputError as error:
             failure = error
     if not plans:
@@ -149,20 +132,6 @@ _WHY_UNTUNED = (
     "no grid given: one setting whose step size follows from public facts needs no tuning, so the "
     "whole budget and every row go into one training"
 )
-
-
-def _searches(spec: Spec, wanted: float) -> list[Spec]:
-    def asked(name: str, **options: object) -> Spec:
-        cleared = {"most_runs": None, "hit_probability": None}
-        return replace(spec, procedure=name, **{**cleared, **options})  # type: ignore[arg-type]
-
-    return [
-        asked("composition"),
-        *(
-            asked("random-repeats", shape=shape, hit_probability=wanted)
-            for shape in (0.0, 1.0, "poisson")
-        ),
-    ]
 
 
 def _shape(chosen: Procedure) -> str:

@@ -80,29 +80,39 @@ def candidates(cost: Callable[[int], float], epsilon: float, most: int = 10**6) 
     return low
 
 
-def run_count(shape: Shape, candidates: int, hit_probability: float | None = None) -> RunCount:
-    """The law of K: E[K] = candidates, or the one that hits the best with this probability."""
+def run_count(
+    shape: Shape,
+    candidates: int,
+    hit_probability: float | None = None,
+    mean: float | None = None,
+) -> RunCount:
+    """The law of K: the one that hits the best with this probability, or E[K] = mean (default:
+    as many as there are candidates)."""
     k = positive_integer("candidates", candidates)
+    mean = float(k) if mean is None else mean
     if shape == "poisson":
         if hit_probability is None:
-            return Poisson(float(k))
+            return Poisson(mean)
         return Poisson.from_hit_probability(k, hit_probability)
     if isinstance(shape, str):
         raise fail("shape", shape, 'must be a number above -1 or "poisson"')
     eta = above(-1, "shape", shape)
     if hit_probability is None:
-        return TruncatedNegativeBinomial.from_mean(eta, float(k))
+        return TruncatedNegativeBinomial.from_mean(eta, mean)
     return TruncatedNegativeBinomial.from_hit_probability(eta, k, hit_probability)
 
 
-def stopping_probability(candidates: int, hit_probability: float | None = None) -> float:
-    """gamma of random stopping: 1/candidates, or the one that hits the best this often.
+def stopping_probability(
+    candidates: int, hit_probability: float | None = None, mean: float | None = None
+) -> float:
+    """gamma of random stopping: the one that hits the best this often, or 1/mean (default:
+    1/candidates).
 
     K ~ Geometric(gamma) hits one of k with probability 1/(1 + gamma (k-1)).
     """
     k = positive_integer("candidates", candidates)
     if hit_probability is None:
-        return 1 / k
+        return 1 / (k if mean is None else mean)
     open_unit("hit_probability", hit_probability)
     return min(1.0, (1 / hit_probability - 1) / (k - 1)) if k > 1 else 1.0
 
