@@ -118,3 +118,11 @@ def test_a_forked_process_does_not_draw_what_its_parent_draws():
     with pytest.raises(InputError, match="another process"):
         source.uniforms(Purpose.START, 0, 0, 1)
     again.uniforms(Purpose.START, 0, 0, 1)
+
+
+def test_a_resumed_run_keeps_its_coins_and_nothing_else() -> None:
+    first, again = Randomness(b"c" * 32), Randomness(b"c" * 32)
+    for purpose in Purpose:
+        same = (first.uniforms(purpose, 0, 0, 4) == again.uniforms(purpose, 0, 0, 4)).all()
+        assert same == (purpose in (Purpose.COINS, Purpose.SUBSET)), purpose
+    assert (first.key != again.key).any()

@@ -268,7 +268,7 @@ def test_nothing_but_public_facts_is_in_the_file(ledger: Ledger) -> None:
     connection.close()
     facts = {"dataset", "schema", "epsilon", "delta", "unit", "neighbours", "orders", "nonce"}
     costs = {"epsilon", "delta", "slack", "largest_loss", "values", "plan", "plan_fingerprint"}
-    release = {"charge", "hash", "nonce"}
+    release = {"charge", "hash", "what", "nonce"}
     found = [set(body) - {"kind", "format"} for body in bodies]
     assert found == [facts, costs | {"nonce"}, release]
 

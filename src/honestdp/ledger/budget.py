@@ -3,7 +3,7 @@
     ledger = Ledger.create("adult.ledger", schema=schema, epsilon=1, delta=1e-6)
     receipt = ledger.reserve(spending, plan)    # committed before it returns; never refunded
     ...                                         # only now may the data be opened
-    head = ledger.release(receipt)              # once; the head goes on the card
+    head = ledger.release(receipt, what)        # once; the head goes on the card
 
 A ledger object holds no connection: it may be shared by threads, forked and pickled. Every call
 reads the whole chain and checks it. It is named by the dataset's declared name and the
@@ -30,6 +30,7 @@ from honestdp.ledger.chain import (
     charge_body,
     fingerprint,
     link,
+    new_nonce,
     opening_body,
     release_body,
 )
@@ -129,11 +130,14 @@ class Ledger:
                     raise fail(name, value, f"the ledger {str(path)!r} is for {name}={found!r}")
             return cls(Path(path), chain)
 
-    def reserve(self, spending: Spending, plan: Mapping[str, Any]) -> Receipt:
+    def reserve(
+        self, spending: Spending, plan: Mapping[str, Any], nonce: str | None = None
+    ) -> Receipt:
         """Charge a plan, durably, before the data is touched; refused if it does not fit.
 
         `plan` says what will be done, in texts, numbers, lists and dicts: public facts only. A
         charge is never given back, not even if this process is killed before it gets its receipt.
+        `nonce`: a random text by which such a process finds its charge again (`charge_of`).
         """
         instance(Spending, "spending", spending, "Spending.of_pair(1.0, 1e-6)")
         instance(Mapping, "plan", plan, '{"procedure": "untuned"}')
@@ -143,20 +147,23 @@ class Ledger:
             budget = chain.opening.budget
             if not budget.covers([*chain.spendings, spending]):
                 raise refusal(budget, chain.spendings, spending)
-            bodies.append(charge_body(spending, plan, budget.orders))
+            bodies.append(charge_body(spending, plan, budget.orders, nonce or new_nonce()))
             id_, entry_hash = len(chain.hashes), link(chain.head, bodies[0])
         self._known = entry_hash  # committed by now
         return Receipt(id_, entry_hash, plan_fingerprint, spending.epsilon, spending.delta)
 
-    def release(self, receipt: Receipt) -> str:
-        """Note that what a receipt paid for has left, once; returns the new head."""
+    def release(self, receipt: Receipt, what: str = "") -> str:
+        """Note that what a receipt paid for has left, once; returns the new head.
+
+        `what`: the SHA-256 of that which leaves, so that it can be told from anything else.
+        """
         instance(Receipt, "receipt", receipt, "the one that reserve returned")
         known = self._known
         undone = f"nothing was released, the receipt of charge {receipt.id} stays good"
         with store.writing(self.path, undone) as (chain, bodies):
             self._check(chain, known)
             _check_owed(chain, receipt)
-            bodies.append(release_body(receipt))
+            bodies.append(release_body(receipt, what))
             head = link(chain.head, bodies[0])
         self._known = head
         return head
@@ -172,6 +179,10 @@ class Ledger:
             if charge.receipt.id == id_:
                 return charge
         raise fail("charge", id_, "this ledger holds no such charge; see history()")
+
+    def charge_of(self, nonce: str) -> Charge | None:
+        """The charge that was reserved with this nonce, if there is one."""
+        return next((charge for charge in self.history() if charge.nonce == nonce), None)
 
     def fits(self, spending: Spending) -> bool:
         """Whether a plan would be granted now. Spends nothing."""

@@ -17,7 +17,7 @@ import json
 import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,13 +63,28 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class Left:
+    """That what a charge paid for has left. what: the SHA-256 of it, as its maker gave it; head:
+    the hash of this entry, the chain's last at that time."""
+
+    what: str
+    head: str
+
+
+@dataclass(frozen=True)
 class Charge:
-    """One plan in the ledger; `spending` has its curve at the ledger's orders."""
+    """One plan in the ledger; `spending` has its curve at the ledger's orders. nonce: names the
+    run it is for; a run that was killed finds its charge by it."""
 
     receipt: Receipt
     plan: Mapping[str, Any]
     spending: Spending
-    released: bool
+    nonce: str
+    left: Left | None
+
+    @property
+    def released(self) -> bool:
+        return self.left is not None
 
     def pays_for(self, spending: Spending, orders: Sequence[float]) -> bool:
         """Whether what was charged is what this costs."""
@@ -120,7 +135,9 @@ def opening_body(opening: Opening) -> str:
     return canonical({"kind": "ledger", "format": FORMAT, **asdict(opening)})
 
 
-def charge_body(spending: Spending, plan: Mapping[str, Any], orders: Sequence[float]) -> str:
+def charge_body(
+    spending: Spending, plan: Mapping[str, Any], orders: Sequence[float], nonce: str
+) -> str:
     values = spending.at(orders).curve.values.tolist()
     return canonical(
         {
@@ -132,18 +149,24 @@ def charge_body(spending: Spending, plan: Mapping[str, Any], orders: Sequence[fl
             "values": [_finite(value) for value in values],
             "plan": dict(plan),
             "plan_fingerprint": fingerprint(plan),
-            "nonce": _nonce(),
+            "nonce": nonce,
         }
     )
 
 
-def release_body(receipt: Receipt) -> str:
+def release_body(receipt: Receipt, what: str) -> str:
     return canonical(
-        {"kind": "release", "charge": receipt.id, "hash": receipt.entry_hash, "nonce": _nonce()}
+        {
+            "kind": "release",
+            "charge": receipt.id,
+            "hash": receipt.entry_hash,
+            "what": what,
+            "nonce": new_nonce(),
+        }
     )
 
 
-def _nonce() -> str:
+def new_nonce() -> str:
     """Two copies of a ledger never come to the same head, not by the same plan either: what was
     released from one is not on the chain of the other."""
     return secrets.token_hex(16)
@@ -157,9 +180,9 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
     """
     opening: Opening | None = None
     hashes: list[str] = []
-    charges: list[tuple[Receipt, Mapping[str, Any], Spending]] = []
+    charges: list[Charge] = []
     owed: dict[str, int] = {}  # charges not yet released, by hash
-    released: set[int] = set()
+    left: dict[int, Left] = {}
     for position, (number, body, stored) in enumerate(rows):
         previous = hashes[-1] if hashes else ""
         if number != position or not isinstance(body, str) or link(previous, body) != stored:
@@ -177,7 +200,7 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
                 id_ = owed.pop(facts["hash"], None)  # each charge once
                 if id_ is None or id_ != facts["charge"]:
                     raise DamagedError(f"entry {position} releases what it may not")
-                released.add(id_)
+                left[id_] = Left(str(facts["what"]), stored)
             else:
                 raise DamagedError(f"entry {position} is of no known kind")
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -188,7 +211,7 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
         raise DamagedError("it holds no entries")
     chain = Chain(
         opening,
-        tuple(Charge(r, plan, cost, r.id in released) for r, plan, cost in charges),
+        tuple(replace(charge, left=left.get(charge.receipt.id)) for charge in charges),
         tuple(hashes),
     )
     try:
@@ -209,7 +232,7 @@ def _opening(kind: str, facts: Mapping[str, Any]) -> Opening:
 
 def _charge(
     position: int, entry_hash: str, facts: Mapping[str, Any], orders: Sequence[float]
-) -> tuple[Receipt, Mapping[str, Any], Spending]:
+) -> Charge:
     spending = Spending(
         facts["epsilon"],
         facts["delta"],
@@ -223,7 +246,7 @@ def _charge(
     receipt = Receipt(
         position, entry_hash, facts["plan_fingerprint"], spending.epsilon, spending.delta
     )
-    return receipt, plan, spending
+    return Charge(receipt, plan, spending, str(facts["nonce"]), None)
 
 
 def _finite(value: float) -> float | None:

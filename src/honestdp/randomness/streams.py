@@ -3,7 +3,9 @@
 The privacy proofs need lots and noise that are independent between candidates and steps and
 that nobody can guess. In production the root is 256 bits from the operating system, made
 afresh in every process and never written; no stream of lots or noise is ever used twice
-(`claimed` holds that). With a seed everything can be repeated, and is therefore a *simulation*: it
+(`claimed` holds that). A second root is that of the coins: how many runs, which settings, which
+rows are in a subset. A run that was interrupted goes on with the same ones, so this root is kept
+with it, inside the trust boundary. With a seed everything can be repeated, and is therefore a *simulation*: it
 protects nobody, and whatever it makes must say so.
 """
 
@@ -38,11 +40,17 @@ class Purpose(IntEnum):
     SPLIT = 8  # public: a seed of its own, never a production root
 
 
-class Randomness:
-    """A root of streams. `Randomness()` is production; `Randomness.simulation(seed)` repeats."""
+COINS = (Purpose.COINS, Purpose.SUBSET)  # drawn from the root that a resumed run keeps
 
-    def __init__(self) -> None:
-        self._set_up(os.urandom(32), simulated=False)
+
+class Randomness:
+    """A root of streams. `Randomness()` is production; `Randomness.simulation(seed)` repeats.
+
+    coins: the root of the coins of a run that is resumed, 32 bytes; fresh where not given.
+    """
+
+    def __init__(self, coins: bytes | None = None) -> None:
+        self._set_up(os.urandom(32), os.urandom(32) if coins is None else coins, simulated=False)
 
     @classmethod
     def simulation(cls, seed: int) -> Randomness:
@@ -50,12 +58,14 @@ class Randomness:
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise fail("seed", seed, "must be a whole number")
         made = cls.__new__(cls)
-        made._set_up(blake2b(b"honestdp %d" % seed, digest_size=32).digest(), simulated=True)
+        root = blake2b(b"honestdp %d" % seed, digest_size=32).digest()
+        made._set_up(root, root, simulated=True)
         return made
 
-    def _set_up(self, root: bytes, *, simulated: bool) -> None:
+    def _set_up(self, root: bytes, coins: bytes, *, simulated: bool) -> None:
         self.simulated = simulated
         self._key: Words = np.frombuffer(root, dtype="<u4").copy()
+        self._coins: Words = np.frombuffer(coins, dtype="<u4").copy()
         self._process = os.getpid()
         self._used: dict[int, int] = {}
         self._lock = Lock()
@@ -63,17 +73,22 @@ class Randomness:
     @property
     def key(self) -> Words:
         """The root, for the cipher; not for a fork, which would draw what its parent draws."""
+        self._check_process()
+        return self._key
+
+    def _check_process(self) -> None:
         if not self.simulated and os.getpid() != self._process:
             raise InputError(
                 "randomness: was made in another process, which draws the same noise; "
                 "make a fresh Randomness() in each"
             )
-        return self._key
 
     def uniforms(self, purpose: Purpose, candidate: int, step: int, count: int) -> Any:
         """`count` draws from the stream, uniform on the open interval (0, 1), in float64."""
         words = np.empty(2 * count, np.uint32)
-        stream(self.key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), words)
+        self._check_process()
+        key = self._coins if purpose in COINS else self._key
+        stream(key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), words)
         high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
         # 52 bits: with one more the largest would round to 1.
         return (((high << np.uint64(20)) | (low >> np.uint64(12))) + 0.5) * 2.0**-52
