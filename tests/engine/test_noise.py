@@ -11,8 +11,9 @@ from honestdp.engine.clipping import ClippedSum
 from honestdp.engine.formulas import sgd
 from honestdp.engine.kernels.update import CODES, noisy_update
 from honestdp.engine.noise import NoiseMaker
-from honestdp.engine.normal import add_normals, normals
+from honestdp.engine.normal import _normals, add_normals, normals
 from honestdp.randomness import Purpose, Randomness
+from honestdp.randomness.chacha import BLOCKS, TILE, fill_tile
 
 ALPHA = 1e-6
 
@@ -97,14 +98,24 @@ def test_torch_makes_the_same_noise():
     total = ClippedSum(torch.randn(3, 1000), torch.tensor([1.0, 2.0, 3.0]))
     compiled = made.noisy_mean(total, 9, slice(1, 3))
     in_torch = made._in_torch(total, 9, slice(1, 3))
-    assert torch.allclose(compiled, in_torch, atol=2e-5)
+    apart = (compiled - in_torch).abs()
+    # A sum in the middle between two points of the grid may be rounded to either.
+    assert (apart > 2e-5).float().mean() < 0.01
+    assert apart.max() < 2**-8 / 5.0 + 2e-5
 
 
 def test_far_draws_agree_too():
-    """The radius is largest where a word is near zero: all bits of it must count."""
-    key = torch.from_numpy(Randomness.simulation(3).key.view(np.int32))
-    z = normals(key, Purpose.NOISE, torch.arange(40, dtype=torch.int32), 1, 25_600)
-    total = ClippedSum(torch.zeros(40, 25_600), torch.ones(40))
-    x = maker(40, seed=3).noisy_mean(total, 1, slice(0, 40))
+    """The radius is largest where a word is near zero: all bits of it must count. The normals
+    themselves, before a sum is rounded."""
+    key = Randomness.simulation(3).key
+    numbers = torch.arange(40, dtype=torch.int32)
+    z = normals(torch.from_numpy(key.view(np.int32)), Purpose.NOISE, numbers, 1, 25_600)
+    x = np.empty((40, 25_600), np.float32)
+    tile = np.empty((16, BLOCKS), np.uint32)
+    for k in range(40):
+        for start in range(0, 25_600, TILE):
+            stream = np.uint32(Purpose.NOISE), np.uint32(k), np.uint32(1), np.uint32(start // 16)
+            fill_tile(key, *stream, tile)
+            _normals(tile.reshape(TILE), x[k, start : start + TILE])
     assert z.abs().max() > 4.5
-    assert torch.allclose(z, x, atol=2e-5)
+    assert torch.allclose(z, torch.from_numpy(x), atol=2e-5)

@@ -72,7 +72,7 @@ def test_batched_equals_one_by_one(model, kind):
     together = train(model, rows, GRID, SCHEDULE, Randomness.simulation(5))
     for i, chosen in enumerate(GRID):
         alone = train(model, rows, [chosen], SCHEDULE, Randomness.simulation(5), numbers=[i])
-        assert torch.allclose(together.parameters(i), alone.parameters(0), rtol=1e-4, atol=1e-5), (
+        assert torch.allclose(together.parameters(i), alone.parameters(0), rtol=1e-3, atol=1e-4), (
             chosen
         )
 
@@ -108,7 +108,7 @@ def test_place_and_company_do_not_matter():
         numbers=[int(i) for i in order], workers=1,
     )  # fmt: skip
     for place, i in enumerate(order):
-        assert torch.allclose(again.parameters(place), first.parameters(i), rtol=1e-4, atol=1e-5)
+        assert torch.allclose(again.parameters(place), first.parameters(i), rtol=1e-3, atol=1e-4)
 
 
 def test_models_of_different_shape_train_in_one_call():
@@ -118,7 +118,7 @@ def test_models_of_different_shape_train_in_one_call():
     for i, model in enumerate(models):
         assert together.parameters(i).shape == (size(model),)
         alone = train(model, rows, grid[:1], SCHEDULE, Randomness.simulation(0), numbers=[i])
-        assert torch.allclose(together.parameters(i), alone.parameters(0), atol=1e-5)
+        assert torch.allclose(together.parameters(i), alone.parameters(0), atol=1e-4)
 
 
 def test_candidates_start_apart_and_share_no_lot():

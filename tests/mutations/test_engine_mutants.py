@@ -12,6 +12,7 @@ NOISE, LOTS, SUMS, TRAIN, MODULE = (
     for name in ("noise", "lots", "clipped_sums", "train", "module")
 )
 STREAMS, RULES = "tests/engine/test_streams.py::test_", "tests/engine/test_rules.py::test_"
+ON_GRID = "tests/engine/test_noise_grid.py::test_"
 SCALE = NOISE + "scale_in_every_coordinate_is_sigma_c_over_l"
 OWN_NOISE = NOISE + "noise_is_independent_between_candidates_steps_and_coordinates"
 OWN_LOTS = LOTS + "lots_are_independent_between_candidates_and_steps"
@@ -32,9 +33,24 @@ MUTANTS = [
            "return self.multipliers[rows]",
            SCALE),
     Mutant("noise one per cent too small", "engine/normal.py",
-           "o[i] = (t[i] + scale * z[i]) * inverse",
-           "o[i] = (t[i] + float32(0.99) * scale * z[i]) * inverse",
+           "o[i] = np.rint((t[i] + wide * z[i]) * fine) * mean",
+           "o[i] = np.rint((t[i] + 0.99 * wide * z[i]) * fine) * mean",
            SCALE),
+    Mutant("a noisy sum as it comes", "engine/normal.py",
+           "o[i] = np.rint((t[i] + wide * z[i]) * fine) * mean",
+           "o[i] = (t[i] + wide * z[i]) * inverse",
+           ON_GRID + "a_training_releases_points_of_the_grid"),
+    Mutant("a noisy sum as it comes, seen by an attacker", "engine/normal.py",
+           "o[i] = np.rint((t[i] + wide * z[i]) * fine) * mean",
+           "o[i] = (t[i] + wide * z[i]) * inverse",
+           "tests/audit/test_low_bits.py::test_low_bits_tell_no_more_than_is_claimed"),
+    Mutant("the noise on the grid, not the sum", "engine/normal.py",
+           "o[i] = np.rint((t[i] + wide * z[i]) * fine) * mean",
+           "o[i] = (t[i] + np.rint(wide * z[i] * fine) * grid) * inverse",
+           ON_GRID + "every_noisy_sum_is_on_the_grid_next_to_it"),
+    Mutant("a noisy sum as it comes in torch", "engine/noise.py",
+           "on_grid(part + scales * z, scales)", "(part + scales * z)",
+           ON_GRID + "every_noisy_sum_is_on_the_grid_next_to_it"),
     Mutant("division by the drawn lot", "engine/work.py",
            "        lots = self._lots.draw(step)\n",
            "        lots = self._lots.draw(step)\n"
@@ -129,9 +145,15 @@ MUTANTS = [
            "return self.module",
            MODULE + "every_use_has_its_own_structure_around_the_same_tensors"),
     Mutant("the root is constant", "randomness/streams.py",
-           "self._set_up(os.urandom(32), simulated=False)",
-           "self._set_up(bytes(32), simulated=False)",
+           "self._set_up(os.urandom(32), ", "self._set_up(bytes(32), ",
            STREAMS + "simulation_repeats_and_production_never_does"),
+    Mutant("the root is kept like the coins", "randomness/streams.py",
+           "self._set_up(os.urandom(32), ", "self._set_up(coins or os.urandom(32), ",
+           STREAMS + "resumed_run_keeps_its_coins_and_nothing_else"),
+    Mutant("noise from the root that is kept", "randomness/streams.py",
+           "COINS = (Purpose.COINS, Purpose.SUBSET)",
+           "COINS = (Purpose.COINS, Purpose.SUBSET, Purpose.SCORES)",
+           STREAMS + "resumed_run_keeps_its_coins_and_nothing_else"),
     Mutant("no step size of the theorem", "engine/rules.py",
            "effective = k.learning_rate / (k.noise + k.stability)",
            "effective = k.learning_rate / (k.noise * 2 + k.stability)",

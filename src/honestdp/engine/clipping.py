@@ -6,9 +6,9 @@ one example, or replacing it by a null record, therefore moves the sum by at mos
 (or 1) in Euclidean norm: its *sensitivity*, which travels with the sum.
 
 Gradients are float32, their norms float64; the bound is taken smaller by `ROUNDING`, more than
-ten times the largest error found: the sensitivity holds as stated. (How a float32 sum rounds, and
-what the low bits of floating-point noise tell, is not covered.) A gradient that is not finite
-counts as zero, the same for every example, whatever its value.
+ten times the largest error found: the sensitivity holds as stated. (How a float32 sum rounds is
+not covered.) A gradient that is not finite counts as zero, the same for every example, whatever its
+value.
 """
 
 from __future__ import annotations

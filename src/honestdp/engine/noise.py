@@ -2,8 +2,9 @@
 what `stated` says.
 
 `g = (sum + N(0, (noise_multiplier * sensitivity)^2 I)) / L`: the Gaussian mechanism on a clipped
-sum, divided by the *expected* lot size, which is public; an empty lot gives noise alone. What
-leaves here is private, and everything computed from it is post-processing.
+sum, divided by the *expected* lot size, which is public; an empty lot gives noise alone. The noisy
+sum is rounded to a grid (`normal` says why) before it is divided. What leaves here is private, and
+everything computed from it is post-processing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from honestdp.engine.clipping import ClippedSum
-from honestdp.engine.normal import noisy_means, normals
+from honestdp.engine.normal import noisy_means, normals, on_grid
 from honestdp.randomness import Purpose, Randomness
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -49,7 +50,8 @@ class NoiseMaker:
         key = torch.from_numpy(self.key.view(np.int32)).to(part.device)
         numbers = torch.from_numpy(self.candidates[rows].view(np.int32)).to(part.device)
         z = normals(key, Purpose.NOISE, numbers, step, part.shape[1])
-        return (part + self._scales(total, rows).unsqueeze(1) * z) / self.expected_lot
+        scales = self._scales(total, rows).double().unsqueeze(1)
+        return (on_grid(part + scales * z, scales) / self.expected_lot).float()
 
     def _scales(self, total: ClippedSum, rows: slice) -> Tensor:
         return self.multipliers[rows] * total.sensitivity[rows]

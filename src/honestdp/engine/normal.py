@@ -4,15 +4,28 @@ Two words a, b make two normals `r cos(phi), r sin(phi)`: `r = sqrt(-2 ln u)` wi
 (a, and the low byte of b: the radius reaches 7.5, beyond what 1e12 draws show), phi from the 24
 other bits. Both versions use the same bits, so they differ by float32 rounding alone. The
 compiled one needs no library call, so that eight normals are made in one go (1.9 ns each).
+
+A sum with noise is rounded to a grid before anything else is made of it. As it comes it tells more
+than its size: floating-point noise has gaps, and which numbers `sum + noise` can be at all depends
+on the sum; one low digit may tell two sums apart for certain (Mironov 2012). The grid's step is
+the power of two next below a thousandth of the noise, so it is public, and thousands of values
+of the noise fall on each of its points. Sum and rounding are in float64; a point too far out
+for float32 is then rounded once more, which reads nothing but the point.
+
+What the grid does not mend: the noise is still made of finitely many numbers, and is no exact
+discrete Gaussian. It ends at 7.5. Where the radius takes few values, beyond 6.6 (a pair in 4e9)
+and, compiled, within two steps of 0 (a pair in 1e6), the two normals of a pair, looked at
+together, lie on circles that the grid still shows.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import torch
-from numba import float32, int32, uint32
+from numba import float32, float64, int32, uint32
 
 from honestdp.compiled import compiled, compiled_fast
 from honestdp.randomness.chacha import BLOCKS, ROUNDS, TILE, fill_tile
@@ -69,16 +82,28 @@ def _normals(words: Any, out: Any) -> None:
 
 
 @compiled_fast
+def _grid(scale: Any) -> Any:
+    """The step of the grid for noise of this scale: 2^floor(log2(scale / 1024)), exactly."""
+    return math.ldexp(1.0, math.frexp(float64(scale))[1] - 11)
+
+
+@compiled_fast
 def add_normals(
     key: Any, purpose: Any, candidate: Any, step: Any,
     total: Any, scale: Any, divisor: Any, first: Any, out: Any,
 ) -> None:  # fmt: skip
-    """out[j] = (total[first + j] + scale * z[first + j]) / divisor, z the stream's normals;
-    `first` is a multiple of the tile's 256 words."""
+    """out[j] = (total[first + j] + scale * z[first + j]) / divisor, z the stream's normals, the
+    sum on the grid; at scale 0 it is as it was. `first` is a multiple of the tile's 256 words."""
+    inverse = 1 / float64(divisor)
+    if scale == 0:
+        for j in range(out.size):
+            out[j] = total[first + j] * inverse
+        return
+    grid = _grid(scale)
+    fine, wide, mean = 1 / grid, float64(scale), grid * inverse
     tile = np.empty((16, BLOCKS), np.uint32)
     words = tile.reshape(TILE)
     z = np.empty(TILE, np.float32)
-    inverse = float32(1) / float32(divisor)
     for start in range(0, out.size, TILE):
         fill_tile(key, purpose, candidate, step, uint32((first + start) // 16), tile)
         _normals(words, z)
@@ -86,7 +111,7 @@ def add_normals(
         o = out[start : start + end]
         t = total[first + start : first + start + end]
         for i in range(end):
-            o[i] = (t[i] + scale * z[i]) * inverse
+            o[i] = np.rint((t[i] + wide * z[i]) * fine) * mean
 
 
 @compiled
@@ -94,7 +119,7 @@ def noisy_means(
     key: Any, purpose: Any, candidates: Any, step: Any,
     total: Any, scales: Any, divisor: Any, out: Any,
 ) -> None:  # fmt: skip
-    """out[k] = (total[k] + scales[k] * normals of candidate k's stream) / divisor."""
+    """out[k] = (total[k] + scales[k] * normals of candidate k's stream) / divisor, on the grid."""
     for k in range(out.shape[0]):
         add_normals(key, purpose, candidates[k], step, total[k], scales[k], divisor, 0, out[k])
 
@@ -116,6 +141,12 @@ def normals(
     y = radius * torch.sin(angle) * (1 - 2 * (b >> 31))
     z = torch.cat([x, y], dim=2).reshape(len(candidates), tiles * TILE)
     return z[:, :count].to(torch.float32)
+
+
+def on_grid(noisy: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """Sums with noise of these scales, both float64, on the grid; at scale 0 as they were."""
+    steps = scales / torch.frexp(scales).mantissa / 2048
+    return torch.where(scales > 0, torch.round(noisy / steps) * steps, noisy)
 
 
 def _tiles(
