@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from honestdp.datasets import adult as embedded_adult
 from honestdp.schema import Schema
-from honestdp.schema.files import read_file
 
-SCHEMA = Path(__file__).parent.parent / "tests" / "schema" / "adult.toml"
 TRAINS = 0.8  # of the rows
 
 
@@ -52,14 +51,13 @@ def split(rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def adult_schema() -> Schema:
-    return Schema.load(SCHEMA)
+    return embedded_adult().schema
 
 
 def adult_table() -> pa.Table:
     """All 48,842 rows as they are in the file; `?` is the schema's `other`."""
-    schema = adult_schema()
-    names = [*(column.name for column in schema.columns), schema.target.column]
-    return read_file(path_of("adult.csv.gz"), names)
+    found = embedded_adult()
+    return pa.concat_tables([found.train, found.test])
 
 
 def adult() -> Data:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from honestdp.version import __version__
 
 __all__ = [
+    "Card",
     "CostTable",
     "Grid",
+    "HonestSearch",
     "InputError",
     "Ledger",
     "Release",
@@ -16,12 +18,16 @@ __all__ = [
     "Spec",
     "__version__",
     "affordable",
+    "load",
     "make_plan",
     "plan",
+    "verify",
 ]
 
 if TYPE_CHECKING:
+    from honestdp.card import Card, verify
     from honestdp.errors import InputError
+    from honestdp.estimator import HonestSearch
     from honestdp.ledger import Ledger
     from honestdp.planning.affordable import affordable
     from honestdp.planning.costs import plan
@@ -30,12 +36,15 @@ if TYPE_CHECKING:
     from honestdp.planning.spec import Spec
     from honestdp.planning.table import CostTable
     from honestdp.release import Release
+    from honestdp.saved import load
     from honestdp.schema import Schema
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
 _HOMES = {
+    "Card": "honestdp.card",
     "CostTable": "honestdp.planning.table",
     "Grid": "honestdp.planning.grid",
+    "HonestSearch": "honestdp.estimator",
     "InputError": "honestdp.errors",
     "Ledger": "honestdp.ledger",
     "Release": "honestdp.release",
@@ -43,7 +52,9 @@ _HOMES = {
     "Spec": "honestdp.planning.spec",
     "make_plan": "honestdp.planning.make",
     "affordable": "honestdp.planning.affordable",
+    "load": "honestdp.saved",
     "plan": "honestdp.planning.costs",
+    "verify": "honestdp.card",
 }
 
 

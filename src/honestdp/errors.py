@@ -18,6 +18,10 @@ class SearchError(RuntimeError):
     """A search failed inside; told without what it was doing."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """A run was interrupted and can go on; the message says how."""
+
+
 def fail(name: str, value: object, remedy: str) -> InputError:
     """An `InputError` in the house's form: name, value, way out."""
     return InputError(f"{name}={_shown(value)}: {remedy}")

@@ -18,6 +18,7 @@ from scipy.special import ndtri
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.train import Schedule
 from honestdp.errors import InputError, fail
+from honestdp.journal import Journal
 from honestdp.ledger import Receipt
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
@@ -52,14 +53,20 @@ class PrivateData:
 
     @classmethod
     def open(
-        cls, plan: Plan, table: Any, target: Any, receipt: Receipt | None, randomness: Randomness
+        cls,
+        plan: Plan,
+        table: Any,
+        target: Any,
+        receipt: Receipt | None,
+        randomness: Randomness,
+        journal: Journal,
     ) -> PrivateData:
         """Read, encode and split the table."""
         if receipt is None and not randomness.simulated:
             raise InputError("receipt: none; nothing is opened before it is paid for")
         opened = open_rows(plan.spec.schema, table)
         check_rows(plan.spec, opened.rows)
-        schema = _with_bounds(plan, opened, randomness)
+        schema = journal.schema(lambda: _with_bounds(plan, opened, randomness))
         encoded = schema.encode(opened, target, sparse=None if plan.reads_sparse else False)
         training, validation = split(plan)
         first, last = schedules(plan)

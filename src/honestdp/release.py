@@ -1,127 +1,126 @@
-"""What may leave a search: the winner, what it was chosen among, what it cost. Nothing else.
-
-Under best-of-K procedures a release has the same fields, of the same sizes, however many
-candidates ran. A simulation says so wherever it is shown.
-"""
+"""The last step of a run: what was kept becomes files and a card, the ledger is told, it leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
-from honestdp.engine.examples import examples
-from honestdp.engine.models import Model, named
-from honestdp.engine.score import predict, probabilities
+from honestdp.card import CARD, Card, Chosen, LedgerEntry
+from honestdp.card_of import card_of
+from honestdp.engine.models import Model
 from honestdp.errors import InputError
-from honestdp.ledger import Receipt
+from honestdp.journal import Journal
+from honestdp.json_files import WIDEST, room_for, sha256
+from honestdp.ledger import Ledger, Receipt
+from honestdp.model_files import MODEL, write_model
 from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
+from honestdp.predictor import Predictor
+from honestdp.saved import FILES, Released, read
 from honestdp.schema import Schema
 from honestdp.select import Outcome
-from honestdp.text import up
-
-SIMULATION = "SIMULATION, NOT PRIVATE"
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A trained candidate: its setting, its parameters, its noisy score (per validation row: the
-    share predicted correctly, or the mean clipped loss; None where no score may leave)."""
-
-    setting: Setting
-    score: float | None
-    model: Model = field(repr=False)
-    parameters: Tensor = field(repr=False)
-
-    @property
-    def tensors(self) -> dict[str, Tensor]:
-        """The parameters by name."""
-        return named(self.model, self.parameters)
-
-
-@dataclass(frozen=True, eq=False)
-class Release:
-    """What left. `winner` is None where the procedure may end with nothing, and did.
-
-    candidates: all of them, the winner first, where the procedure shows all. schema: the plan's
-    with learnt bounds. head: the ledger's after this release; None in a simulation.
-    """
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Released):
+    """What left, with the plan that was carried out; `receipt` is None in a simulation."""
 
     plan: Plan
-    schema: Schema
-    winner: Fitted | None
-    candidates: tuple[Fitted, ...]
     receipt: Receipt | None
-    head: str | None
 
     @property
-    def simulated(self) -> bool:
-        return self.receipt is None
-
-    @property
-    def epsilon(self) -> float:
-        return self.plan.epsilon
-
-    @property
-    def delta(self) -> float:
-        return self.plan.delta
-
-    def predict(self, table: Any) -> NDArray[Any]:
-        """The winner's answers for raw rows, in the table's own terms."""
-        winner = self._winner()
-        found = predict(winner.model, winner.parameters.unsqueeze(0), self._rows(table))
-        return self.schema.decode_targets(found[0].numpy())
-
-    def predict_proba(self, table: Any) -> NDArray[Any]:
-        """The winner's class probabilities for raw rows, [row, class]."""
-        winner = self._winner()
-        rows = self._rows(table)
-        return probabilities(winner.model, winner.parameters.unsqueeze(0), rows)[0].numpy()
-
-    def _winner(self) -> Fitted:
-        if self.winner is None:
-            raise InputError("release: holds no model, the search ended with nothing; run anew")
-        return self.winner
-
-    def _rows(self, table: Any) -> Any:
-        inputs = self.schema.encode_inputs(table, sparse=None if self.plan.reads_sparse else False)
-        target = torch.zeros(inputs.shape[0], dtype=torch.long if self.plan.spec.classes else None)
-        return examples(inputs, target)
-
-    def __repr__(self) -> str:
-        mark = f"{SIMULATION}; " if self.simulated else ""
-        found = "nothing" if self.winner is None else _shown(self.winner)
-        return (
-            f"Release({mark}epsilon={up(self.epsilon)}, delta={self.delta:.3g}, "
-            f"procedure={self.plan.procedure.name!r}, winner: {found})"
-        )
+    def head(self) -> str | None:
+        """The ledger's head after this release."""
+        return None if self.card.ledger is None else self.card.ledger.head
 
 
-def release_of(
+def release(
     plan: Plan,
     schema: Schema,
     models: Sequence[Model],
-    kept: list[Outcome],
+    kept: Sequence[Outcome],
+    ledger: Ledger | None,
     receipt: Receipt | None,
-    head: str | None,
+    journal: Journal,
 ) -> Release:
-    """What may leave of what was kept; `models` by setting."""
-    fitted = [
-        Fitted(
+    """What may leave of what was kept; `models` by setting. The ledger lets it go once."""
+    found = [
+        Predictor(
             dict(plan.grid.settings[o.draw.setting]),
             _score(plan, o),
+            schema,
             models[o.draw.setting],
             o.parameters.clone(),  # memory of its own: a view could hold the losers too
         )
         for o in kept
     ]
-    everyone = tuple(fitted) if plan.shows_all else ()
-    return Release(plan, schema, fitted[0] if fitted else None, everyone, receipt, head)
+    winner = found[0] if found else None
+    # Where only the winner may be seen, no length tells anything of who else was drawn.
+    settings = () if plan.shows_all else tuple(zip(plan.grid.settings, models, strict=True))
+    files = write_model(schema, winner, found[1:], receipt is None, settings)
+    chosen = [_chosen(one.setting, one.noisy_score) for one in found]
+    card = card_of(
+        plan,
+        chosen[0] if chosen else None,
+        tuple(chosen[1:]),
+        sha256(files[MODEL]),
+        simulated=receipt is None,
+    )
+    journal.stage({**files, CARD: _written(plan, card)})
+    if ledger is not None and receipt is not None:
+        head = ledger.release(receipt, card.digest)  # once
+        card = _entered(card, ledger, receipt, head)
+    files[CARD] = _written(plan, card)
+    journal.publish({name: files[name] for name in FILES})
+    everyone = tuple(found) if plan.shows_all else ()
+    return Release(schema, winner, everyone, card, files, plan, receipt)
+
+
+def published(
+    plan: Plan,
+    models: Sequence[Model],
+    ledger: Ledger | None,
+    receipt: Receipt | None,
+    journal: Journal,
+) -> Release | None:
+    """The release of a run that was stopped between the ledger's word and its last file; None if
+    there is no such word."""
+    if ledger is None or receipt is None:
+        return None
+    left = next((c.left for c in ledger.history() if c.receipt == receipt), None)
+    if left is None:
+        return None
+    files = journal.staged(FILES)
+    card = files and Card.from_json(files[CARD])
+    if not files or not card or card.digest != left.what:  # a copy of the run was released instead
+        raise InputError(
+            f"charge {receipt.id}: was released before, and not as this folder has it; "
+            "the copy that was released holds the model"
+        )
+    files[CARD] = _written(plan, _entered(card, ledger, receipt, left.head))
+    found = read(files, plan.spec.model)
+    journal.publish({name: files[name] for name in FILES})
+    return Release(found.schema, found.winner, found.candidates, found.card, files, plan, receipt)
+
+
+def _entered(card: Card, ledger: Ledger, receipt: Receipt, head: str) -> Card:
+    entry = LedgerEntry(
+        dataset=ledger.opening.dataset,
+        charge=receipt.id,
+        entry_hash=receipt.entry_hash,
+        head=head,
+    )
+    return card.model_copy(update={"ledger": entry})
+
+
+def _written(plan: Plan, card: Card) -> bytes:
+    """The card's file, as long whoever won where only the winner may be seen."""
+    might = () if plan.shows_all else (_chosen(s, WIDEST) for s in plan.grid.settings)
+    return card.to_json(room_for(card.winner, might) if card.winner else 0)
+
+
+def _chosen(setting: Setting, score: float | None) -> Chosen:
+    return Chosen(setting=dict(setting), noisy_score=score)
 
 
 def _score(plan: Plan, outcome: Outcome) -> float | None:
@@ -129,9 +128,3 @@ def _score(plan: Plan, outcome: Outcome) -> float | None:
         return None
     rows = plan.validation_rows * (plan.share or 1.0)  # expected: their number is a secret there
     return outcome.score / rows if plan.spec.classes else -outcome.score / rows
-
-
-def _shown(fitted: Fitted) -> str:
-    what = "score" if fitted.model.loss.classes else "mean loss"
-    score = "" if fitted.score is None else f", noisy {what} {fitted.score:.4f}"
-    return ", ".join(f"{name}={value}" for name, value in fitted.setting.items()) + score

@@ -10,15 +10,28 @@ never paid back. A seed in place of a ledger makes a simulation, which protects 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
+from os import PathLike
 from typing import Any
 
+from honestdp.journal import journal_in
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, checked_table
-from honestdp.release import Release, release_of
-from honestdp.sealing import Progress, check_asked, opened, paid, randomness_for, sealed, tell
-from honestdp.select import Outcome, keep, noisy_scores, schedule
-from honestdp.training import final, models_of, trained
+from honestdp.randomness import Randomness
+from honestdp.release import Release, published, release
+from honestdp.run_state import StateFile
+from honestdp.sealing import (
+    Progress,
+    check_asked,
+    check_paid_or_simulated,
+    opened,
+    paid,
+    sealed,
+    tell,
+)
+from honestdp.select import Draw, Outcome, keep, noisy_scores, schedule
+from honestdp.training import Trainer, models_of
 
 
 def run(
@@ -29,6 +42,7 @@ def run(
     target: Any = None,
     seed: int | None = None,
     receipt: Receipt | Charge | None = None,
+    folder: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     workers: int | None = None,
 ) -> Release:
@@ -41,27 +55,42 @@ def run(
         one release in all, however often it is tried. What stopped the earlier run must not
         have depended on the data: an impatient user or a machine that went down may, a
         person who looked inside may not.
+    folder: where the run is kept. What is released is written there; until then an interrupted run
+        (Ctrl-C, a machine that went down) goes on when it is called again in the same way.
     progress: called now and then; where K is a secret it is told no more than the stage.
     """
     check_asked(plan, progress, workers)
-    randomness = randomness_for(ledger, seed)
+    check_paid_or_simulated(ledger, seed)
     table = checked_table(plan, table, target)  # of what is in memory, columns and row count
     models = models_of(plan)
-    tell(progress, "opening")
-    charged = paid(plan, ledger, receipt)  # spent now, even if we crash
-    data = opened(charged, lambda: PrivateData.open(plan, table, target, charged, randomness))
+    state = StateFile(plan, models, simulated=seed is not None)
+    with closing(journal_in(folder, state)) as journal:
+        randomness = Randomness(journal.coins) if seed is None else Randomness.simulation(seed)
+        tell(progress, "opening")
+        charged = paid(plan, ledger, receipt, journal)  # spent now, even if we crash
+        before = published(plan, models, ledger, charged, journal)
+        if before is not None:  # all but its last files were written
+            return before
+        data = opened(
+            charged,
+            journal,
+            lambda: PrivateData.open(plan, table, target, charged, randomness, journal),
+        )
+        trainer = Trainer(plan, models, randomness, journal, progress, workers)
 
-    def search() -> list[Outcome]:
-        kept: list[Outcome] = []
-        tell(progress, "searching")
-        for draws in schedule(plan, randomness):  # their number is a secret
-            fitted = trained(plan, models, draws, data.train, randomness, progress, workers)
+        def tried(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
+            fitted = trainer.train(draws, data.train)
             scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
-            kept = keep(plan, kept, draws, fitted, scores, randomness)
-        if data.rest is not None:
-            kept = final(plan, models, kept, data.rest, randomness, progress, workers)
-        return kept
+            return keep(plan, kept, draws, fitted, scores, randomness)
 
-    kept = sealed(plan, charged, search)
-    head = ledger.release(charged) if ledger and charged else None  # once
-    return release_of(plan, data.schema, models, kept, charged, head)
+        def search() -> list[Outcome]:
+            kept: list[Outcome] = []
+            tell(progress, "searching")
+            for draws in schedule(plan, randomness, state.group_size):  # their number is a secret
+                kept = journal.once(tried, kept, draws)
+            if data.rest is not None:
+                kept = journal.once(trainer.final, kept, data.rest)
+            return kept
+
+        kept = sealed(plan, charged, journal, search)
+        return release(plan, data.schema, models, kept, ledger, charged, journal)  # once

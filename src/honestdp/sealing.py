@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from honestdp.errors import InputError, SearchError, fail, positive_integer
+from honestdp.errors import InputError, Interrupted, SearchError, fail, positive_integer
+from honestdp.journal import Journal
 from honestdp.ledger import NEIGHBOURS, Charge, Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
@@ -36,8 +37,8 @@ def check_asked(plan: object, report: object, workers: object) -> None:
         positive_integer("workers", workers)
 
 
-def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
-    """Production with a ledger, simulation with a seed; never both, never neither."""
+def check_paid_or_simulated(ledger: Ledger | None, seed: int | None) -> None:
+    """A ledger or a seed; never both, never neither."""
     if ledger is None and seed is None:
         raise InputError(
             "ledger: none; give the data set's ledger, or a seed to simulate, which protects nobody"
@@ -48,11 +49,37 @@ def randomness_for(ledger: Ledger | None, seed: int | None) -> Randomness:
         raise InputError(
             f"ledger: is a {type(ledger).__name__}; give Ledger.open(...); targets go in target="
         )
-    return Randomness() if seed is None else Randomness.simulation(seed)
+    if seed is not None:
+        Randomness.simulation(seed)
 
 
-def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None) -> Receipt | None:
-    """The receipt of a charge for this plan: a new one, or the one given if it is still good."""
+def paid(
+    plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None, journal: Journal
+) -> Receipt | None:
+    """The receipt of a charge for this plan: a new one, the one given if it is still good, or
+    that of the run which the journal is of. The journal's charge may have been released: then
+    what is left of the run is to publish it."""
+    try:
+        return _paid(plan, ledger, receipt, journal)
+    except InputError:
+        journal.close(paid=_may_be_charged(ledger, journal))
+        raise
+
+
+def _may_be_charged(ledger: object, journal: Journal) -> bool:
+    try:
+        return (
+            isinstance(ledger, Ledger)
+            and journal.nonce is not None
+            and ledger.charge_of(journal.nonce) is not None
+        )
+    except InputError:  # the ledger cannot be read: who knows
+        return True
+
+
+def _paid(
+    plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None, journal: Journal
+) -> Receipt | None:
     if ledger is None:
         if receipt is not None:
             raise InputError("receipt: belongs to a ledger; give that too")
@@ -68,19 +95,27 @@ def paid(plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None) ->
         found = getattr(ledger.opening, name)
         if found != value:
             raise fail(name, value, f"the ledger {str(ledger.path)!r} is for {name}={found!r}")
-    if receipt is None:
-        return ledger.reserve(plan.spending, plan.public())
+    own = None if journal.nonce is None else ledger.charge_of(journal.nonce)
     if isinstance(receipt, Charge):
         receipt = receipt.receipt
+    if own is not None:
+        if receipt not in (None, own.receipt):
+            raise InputError(f"receipt: charge {own.receipt.id} pays for this run; leave it out")
+        if own.released:
+            return own.receipt
+        receipt = own.receipt
+    if receipt is None:
+        return ledger.reserve(plan.spending, plan.public(), journal.nonce)
     charge = ledger.check(receipt)
     if receipt.plan_fingerprint != fingerprint(plan.public()):
         raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
     if not charge.pays_for(plan.spending, ledger.opening.orders):
         raise fail("receipt", receipt.id, "was charged less than this plan costs; reserve anew")
+    journal.use(charge.nonce)
     return receipt
 
 
-def opened(receipt: Receipt | None, read: Callable[[], T]) -> T:
+def opened(receipt: Receipt | None, journal: Journal, read: Callable[[], T]) -> T:
     """What `read` returns. What is wrong with data already paid for is told with the way to use
     the charge; by its kind alone where it is not about structure, as its text may quote a cell."""
     try:
@@ -90,23 +125,38 @@ def opened(receipt: Receipt | None, read: Callable[[], T]) -> T:
             raise
         known = isinstance(error, InputError)
         said = str(error) if known else f"table: cannot be read ({type(error).__name__})"
+    again = (
+        f"receipt=ledger.charge({receipt.id})"
+        if journal.folder is None
+        else f"folder={str(journal.folder)!r}"
+    )
     raise InputError(
         f"{said}. The charge stands and nothing was released: mend the table and run again with "
-        f"receipt=ledger.charge({receipt.id})"
+        f"{again}"
     )
 
 
-def sealed(plan: Plan, receipt: Receipt | None, search: Callable[[], T]) -> T:
+def sealed(plan: Plan, receipt: Receipt | None, journal: Journal, search: Callable[[], T]) -> T:
     """What `search` returns. Under a best-of-K procedure no failure tells how far it had come:
     it is told by its kind alone. In a simulation, and where all candidates are shown, as it is."""
+    kind = ""
     try:
-        return search()
+        with journal.interruptible():
+            return search()
+    except Interrupted:
+        pass
     except Exception as error:
         if plan.shows_all or receipt is None:
             raise
-        kind, charge = type(error).__name__, receipt.id
+        kind = type(error).__name__
     # Out of the handler (and of any `with`), or the failure itself would hang on as context.
+    stands = "" if receipt is None else f"charge {receipt.id} stands, "
+    if not kind:
+        raise Interrupted(
+            f"interrupted; {stands}nothing was released. Run again with "
+            f"folder={str(journal.folder)!r} to go on where it was"
+        )
     raise SearchError(
-        f"the search failed ({kind}); charge {charge} stands, nothing was released. "
+        f"the search failed ({kind}); {stands}nothing was released. "
         "A simulation (seed=1) shows the whole error"
     )

@@ -27,8 +27,6 @@ from honestdp.randomness import Purpose, Randomness
 
 Floats = NDArray[np.float64]
 
-_AT_ONCE = 256  # draws trained together
-
 
 @dataclass(frozen=True, repr=False)
 class Draw:
@@ -48,7 +46,7 @@ class Outcome:
     coin: float  # breaks ties
 
 
-def schedule(plan: Plan, randomness: Randomness) -> Iterator[list[Draw]]:
+def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[Draw]]:
     """The draws of a search, some at a time. Their number is sealed, unless all are shown."""
     settings = len(plan.grid)
     procedure = plan.procedure
@@ -58,8 +56,8 @@ def schedule(plan: Plan, randomness: Randomness) -> Iterator[list[Draw]]:
         runs = procedure.runs.draw(_coin(randomness, 0))  # type: ignore[attr-defined]
         chosen = (_coin(randomness, 1 + i) for i in range(runs))
         draws = [Draw(i, math.floor(coin * settings)) for i, coin in enumerate(chosen)]
-    for first in range(0, len(draws), _AT_ONCE):
-        yield draws[first : first + _AT_ONCE]
+    for first in range(0, len(draws), at_once):
+        yield draws[first : first + at_once]
 
 
 def noisy_scores(

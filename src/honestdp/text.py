@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import Final
+
+SIMULATION: Final = "SIMULATION, NOT PRIVATE"  # on everything that a known seed made
 
 
 def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int = 0) -> list[str]:

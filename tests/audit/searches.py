@@ -142,7 +142,7 @@ def _bias(release: Release) -> float:
 
 def _score(release: Release) -> float:
     """The noisy counts."""
-    return _over_shown(release, lambda one: one.score * release.plan.validation_rows)
+    return _over_shown(release, lambda one: one.noisy_score * release.plan.validation_rows)
 
 
 def _over_shown(release: Release, read: Callable[[Any], float]) -> float:

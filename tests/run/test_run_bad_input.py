@@ -205,7 +205,7 @@ PLANS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"model": Module(nn.Linear(SCHEMA.width + 1, 2), classes=2)},
         ("module: does not train", f"({SCHEMA.width},)"),
     ),
-    "options of another model": ({"grid": {"model__width": [3]}}, ("model__width", "logistic")),
+    "options of another model": ({"grid": {"module__width": [3]}}, ("module__width", "logistic")),
     "odd steps for two lots": ({"grid": {"rule": "adadp"}, "steps": 11}, ("steps=11", "adadp")),
 }
 

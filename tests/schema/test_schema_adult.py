@@ -13,14 +13,13 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 
-from honestdp.schema import Categorical, Schema
-
-HERE = Path(__file__).parent
+from honestdp.datasets import adult
+from honestdp.schema import Categorical
 
 
 @pytest.mark.data
 def test_adult_from_its_file_and_from_frames(data_folder: Path) -> None:
-    schema = Schema.load(HERE / "adult.toml")
+    schema = adult().schema
     place = data_folder / "adult.csv.gz"
     encoded = schema.encode(place)
     assert encoded.inputs.shape == (48842, 108)
@@ -44,8 +43,18 @@ def test_adult_from_its_file_and_from_frames(data_folder: Path) -> None:
     np.testing.assert_array_equal(dense.inputs, encoded.inputs.toarray())
 
 
+@pytest.mark.data
+def test_the_embedded_table_is_the_census(data_folder: Path) -> None:
+    own = adult()
+    frame = pd.read_csv(data_folder / "adult.csv.gz")
+    for part, rows in ((own.train, frame[:32561]), (own.test, frame[32561:])):
+        assert part.column_names == list(rows.columns)
+        found = part.to_pandas().to_numpy(dtype=str)
+        np.testing.assert_array_equal(found, rows.to_numpy(dtype=str))
+
+
 def test_adult_declares_what_the_notes_say() -> None:
-    schema = Schema.load(HERE / "adult.toml")
+    schema = adult().schema
     words = [c for c in schema.columns if isinstance(c, Categorical)]
     assert [len(column.categories) for column in words] == [8, 16, 7, 14, 6, 5, 2, 41]
     assert [column.name for column in words if column.other] == [

@@ -292,7 +292,7 @@ def test_bad_specs_are_one_line(options, said):
 def test_grids():
     assert [len(Grid.of(n)) for n in ("dpsgd-40", "dpmomentum-280", "dpadam-4")] == [40, 280, 4]
     assert len(Grid.product(rule="dpadam", clip_norm=[0.1, 1.0], beta1=[0.8, 0.9])) == 4
-    grid = Grid.of([{"rule": "dpadam", "model__width": np.int64(3)}, {"rule": "balanced"}])
+    grid = Grid.of([{"rule": "dpadam", "module__width": np.int64(3)}, {"rule": "balanced"}])
     assert [c.rule for c in grid.candidates(2.0, 1.5)] == ["dpadam", "balanced"]
     assert all(c.noise_multiplier == 2.0 for c in grid.candidates(2.0, 1.5))
     assert grid.model_options(0) == {"width": 3}

@@ -17,7 +17,7 @@ import pytest
 import torch
 from search_tables import PROCEDURES, SCHEMA, asked, table
 
-from honestdp import Ledger, make_plan
+from honestdp import Ledger, make_plan, private_files
 from honestdp.errors import SearchError
 from honestdp.privacy.runs import RunCount
 from honestdp.run import run
@@ -38,7 +38,9 @@ def form(value: object, seen: tuple[int, ...] = ()) -> object:
     if value is None or isinstance(value, (bool, int, float)):
         return type(value).__name__
     if isinstance(value, str):
-        return re.sub(r"[0-9a-f]{64}|[-+.e\d]+", "#", value)
+        return re.sub(r"[0-9a-f]{32,64}|[-+.e\d]+", "#", value)
+    if isinstance(value, bytes):
+        return ("bytes", len(value))
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *(form(item, seen) for item in value))
     if isinstance(value, dict):
@@ -60,13 +62,22 @@ def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
     ledger = Ledger.create(path, schema=SCHEMA, epsilon=3.0, delta=1e-4)
     run(plan, table(), seed=1)  # so that numba has compiled, and logged, what it has to
     said, progress, records = io.StringIO(), [], []
+    written = set()
+    write = private_files.replace_file
+
+    def noted(path, content):
+        write(path, content)
+        held = [f for f in path.parent.iterdir() if f.name != "lock"]
+        written.update((f.name, f.stat().st_size, oct(f.stat().st_mode)) for f in held)
+
+    monkeypatch.setattr("honestdp.journal.replace_file", noted)
     handler = logging.Handler()
     handler.emit = records.append
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.DEBUG)
     try:
         with redirect_stdout(said), redirect_stderr(said):
-            release = run(plan, table(), ledger, progress=progress.append)
+            release = run(plan, table(), ledger, folder=folder / "run", progress=progress.append)
     finally:
         logging.getLogger().removeHandler(handler)
     return {
@@ -78,7 +89,8 @@ def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
         "said": said.getvalue(),
         "logs": [record.getMessage() for record in records],
         "history": form([vars(charge) for charge in ledger.history()]),
-        "files": sorted((file.name, file.stat().st_size) for file in folder.iterdir()),
+        "files": sorted((f.name, f.stat().st_size) for f in folder.rglob("*") if f.is_file()),
+        "private files": sorted(written),
     }
 
 

@@ -14,6 +14,7 @@ from torch import nn
 
 from honestdp import InputError, Ledger, make_plan
 from honestdp.engine import Linear, Module, examples
+from honestdp.journal import Journal
 from honestdp.planning.defaults import LOSS_BOUND
 from honestdp.planning.spec import Spec
 from honestdp.privacy.spending import Spending
@@ -22,7 +23,7 @@ from honestdp.randomness import Randomness
 from honestdp.run import run
 from honestdp.schema import Categorical, Numeric
 from honestdp.select import Draw, keep, noisy_scores, schedule
-from honestdp.training import final
+from honestdp.training import Trainer
 
 
 @pytest.mark.parametrize("name", PROCEDURES)
@@ -37,7 +38,7 @@ def test_every_procedure_runs(name):
         assert name in ("threshold", "threshold-capped", "poisson")
         return
     assert release.winner.setting in plan.grid.settings
-    assert (release.winner.score is None) == (name in ("untuned", "pick"))
+    assert (release.winner.noisy_score is None) == (name in ("untuned", "pick"))
     answers = release.predict(table())
     assert set(answers.tolist()) <= {"no", "yes"}
     assert release.predict_proba(table()).shape == (ROWS, 2)
@@ -47,7 +48,7 @@ def test_every_procedure_runs(name):
 
 def test_composition_shows_everything_best_first():
     release = run(make_plan(asked("composition")), table(), seed=3)
-    scores = [fitted.score for fitted in release.candidates]
+    scores = [fitted.noisy_score for fitted in release.candidates]
     assert scores == sorted(scores, reverse=True)
     assert release.winner is release.candidates[0]
     settings = [fitted.setting for fitted in release.candidates]
@@ -86,8 +87,8 @@ def test_regression_learns_and_scores_are_mean_losses():
     release = run(plan, table(numbers=True), seed=1)
     error = release.predict(table()) - np.array(table(numbers=True)["y"])
     assert np.mean(error**2) < 0.05
-    assert release.winner.score == pytest.approx(np.mean(error**2) / 2, abs=0.05)
-    assert release.winner.score == min(fitted.score for fitted in release.candidates)
+    assert release.winner.noisy_score == pytest.approx(np.mean(error**2) / 2, abs=0.05)
+    assert release.winner.noisy_score == min(fitted.noisy_score for fitted in release.candidates)
 
 
 @pytest.mark.parametrize("model", ["linear", "mlp"])
@@ -146,7 +147,9 @@ def test_the_split_is_public_disjoint_and_blind_to_content():
 
 
 def opened(plan, rows=None, seed=1) -> PrivateData:
-    return PrivateData.open(plan, rows or table(), None, None, Randomness.simulation(seed))
+    return PrivateData.open(
+        plan, rows or table(), None, None, Randomness.simulation(seed), Journal()
+    )
 
 
 def test_rows_are_where_the_split_says():
@@ -191,20 +194,23 @@ def test_the_final_training_scales_what_follows_the_lot(rule, scaled, monkeypatc
     plan = make_plan(asked("subset-tuning", grid={"rule": rule, "learning_rate": [0.5]}))
     seen = []
     monkeypatch.setattr(
-        "honestdp.training._train",
-        lambda plan, models, candidates, numbers, part, *rest: (
-            seen.append((candidates[0], numbers, part)) or [torch.zeros(5)]
+        Trainer,
+        "_train",
+        lambda self, draws, candidates, part: (
+            seen.append((candidates[0], draws, part)) or [torch.zeros(5)]
         ),
     )
     data = opened(plan)
     kept = keep(plan, [], [Draw(3, 0)], [torch.ones(5)], np.zeros(1), Randomness.simulation(1))
-    (outcome,) = final(plan, [Linear(4, 2)], kept, data.rest, Randomness.simulation(1), None, None)
-    ((candidate, numbers, part),) = seen
+    randomness = Randomness.simulation(1)
+    trainer = Trainer(plan, [Linear(4, 2)], randomness, Journal(), None, None)
+    (outcome,) = trainer.final(kept, data.rest)
+    ((candidate, (draw,), part),) = seen
     ratio = 0.7 * 400 / (0.3 * 320) if scaled else 1
     assert candidate.learning_rate == pytest.approx(0.5 * ratio)
     assert candidate.noise_multiplier == plan.noise_multiplier
     assert part is data.rest
-    assert numbers[0] > 2**31  # no draw has its streams
+    assert draw.number > 2**31  # no draw has its streams
     assert outcome.parameters.sum() == 0
 
 
@@ -220,7 +226,7 @@ def test_the_number_of_runs_has_the_law_that_was_priced(name):
     plan = make_plan(asked(name, mean_runs=3) if name != "negative-shape" else asked(name))
     searches = 4000
     draws = [
-        [draw for some in schedule(plan, Randomness.simulation(seed)) for draw in some]
+        [draw for some in schedule(plan, Randomness.simulation(seed), 256) for draw in some]
         for seed in range(searches)
     ]
     found = Counter(len(search) for search in draws)
@@ -237,7 +243,7 @@ def test_the_number_of_runs_has_the_law_that_was_priced(name):
 
 def test_long_searches_come_in_parts():
     plan = make_plan(asked("random-repeats", mean_runs=2000))
-    parts = list(schedule(plan, Randomness.simulation(3)))
+    parts = list(schedule(plan, Randomness.simulation(3), 256))
     assert [draw.number for part in parts for draw in part] == list(range(sum(map(len, parts))))
     assert max(map(len, parts)) == 256
 
@@ -283,7 +289,7 @@ def test_draws_have_noise_of_their_own():
     release = run(make_plan(asked("composition", grid=grid)), null, seed=1)
     rows = torch.stack([fitted.parameters for fitted in release.candidates])
     assert len({tuple(row.tolist()) for row in rows}) == 4
-    assert len({fitted.score for fitted in release.candidates}) == 4
+    assert len({fitted.noisy_score for fitted in release.candidates}) == 4
 
 
 def test_one_record_moves_a_score_by_its_sensitivity_at_most():

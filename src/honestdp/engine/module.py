@@ -8,8 +8,8 @@ need other examples make no sense then, and are refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import deepcopy
+from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any
 
@@ -52,17 +52,22 @@ class Module:
     criterion: another loss, of (outputs of one example, its target) -> number.
     tokens: for inputs of whole numbers, how many there are: 0 .. tokens-1. A row with another
         one contributes nothing, and is never predicted correctly.
+    options: what the function is called with, by name: numbers and texts, so that they can be
+        written down. `functools.partial` holds anything else.
     """
 
     def __init__(
         self,
-        module: nn.Module | Callable[[], nn.Module],
+        module: nn.Module | Callable[..., nn.Module],
         classes: int | None,
         criterion: Callable[[Tensor, Tensor], Tensor] | None = None,
         tokens: int | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._factory = None if isinstance(module, nn.Module) else module
-        self.module = module if isinstance(module, nn.Module) else _seeded(module, 0)
+        self._made_by = module
+        self.options = _options(module, options or {})
+        self._factory = None if isinstance(module, nn.Module) else partial(module, **self.options)
+        self.module = module if isinstance(module, nn.Module) else _seeded(self._factory, 0)
         self.loss, self.criterion = Loss.of(classes), criterion
         self.tokens = None if tokens is None else positive_integer("tokens", tokens)
         _refuse(self.module)
@@ -72,6 +77,31 @@ class Module:
         kept = [(n, p) for n, p in self.module.named_parameters() if not p.requires_grad]
         self._sizes: dict[tuple[int, ...], int] = {}
         self._constants = {n: v.detach() for n, v in [*kept, *self.module.named_buffers()]}
+
+    @property
+    def name(self) -> str:
+        """What makes it: the name of its class or function."""
+        made_by = self._made_by
+        known = None if isinstance(made_by, nn.Module) else getattr(made_by, "__name__", None)
+        return str(known or type(self.module).__name__)
+
+    def with_options(self, options: Mapping[str, Any]) -> Module:
+        """The same, made with these options; those that are not named stay as they are."""
+        changed = {**self.options, **options}
+        return Module(
+            self._made_by, self.loss.classes or None, self.criterion, self.tokens, changed
+        )
+
+    @property
+    def constants(self) -> dict[str, Tensor]:
+        """What it holds beside the parameters that are trained: frozen parameters and buffers."""
+        return dict(self._constants)
+
+    def with_constants(self, constants: Mapping[str, Tensor]) -> Module:
+        """The same with other constants, of the same names and shapes: those of a saved model."""
+        other = copy(self)
+        other._constants = {n: constants[n].detach() for n in self._constants}
+        return other
 
     @property
     def layout(self) -> tuple[Layer, ...]:
@@ -255,10 +285,27 @@ def _refuse(module: nn.Module) -> None:
             )
 
 
-def _seeded(factory: Callable[[], Any], seed: int) -> nn.Module:
+def _options(module: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    if options and isinstance(module, nn.Module):
+        names = ", ".join(sorted(map(str, options)))
+        raise InputError(f"module: is ready-made and takes no options ({names}); give its class")
+    for name, value in options.items():
+        if value is not None and not isinstance(value, (str, bool, int, float)):
+            raise InputError(
+                f"module: option {name} is a {type(value).__name__}; give numbers and texts, or "
+                "functools.partial(your_class, ...) with anything else"
+            )
+    return dict(options)
+
+
+def _seeded(factory: Callable[[], Any] | None, seed: int) -> nn.Module:
+    assert factory is not None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        made = factory()
+        try:
+            made = factory()
+        except TypeError as error:  # a wrong or absent option, most often
+            raise InputError(f"module: could not be made ({error}); see its options") from error
     if not isinstance(made, nn.Module):
         raise InputError(
             f"module: the function made a {type(made).__name__}, not a torch.nn.Module"

@@ -16,7 +16,7 @@ from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
 from honestdp.engine.kernels.update import CODES, noisy_update
 from honestdp.engine.lots import LotSampler
-from honestdp.engine.models import Model
+from honestdp.engine.models import Model, size
 from honestdp.engine.noise import NoiseMaker
 from honestdp.engine.rules import RULES, Knobs, Rule
 from honestdp.engine.space import Space
@@ -31,6 +31,35 @@ class CandidateState:
     step: int
     result: Tensor
     tensors: dict[str, Tensor]
+
+
+def packed_layout(model: Model, candidate: Candidate) -> list[tuple[str, int]]:
+    """What a candidate's state holds at most, and how many numbers of each: the same at every
+    step, so that a state written down has one length."""
+    rule, whole = RULES[candidate.rule], size(model)
+    slots = ["result", "params", *rule.slots, *(["mean"] if candidate.average else [])]
+    return [*((name, whole) for name in slots), *((rate, 1) for rate in rule.rates)]
+
+
+def packed(state: CandidateState, model: Model, candidate: Candidate) -> Tensor:
+    """A state as one row of numbers; its step aside."""
+    tensors = state.tensors | {"result": state.result}
+    parts = [
+        tensors[name].flatten().cpu() if name in tensors else torch.zeros(count)
+        for name, count in packed_layout(model, candidate)
+    ]
+    return torch.cat(parts)
+
+
+def unpacked(
+    step: int, steps: int, row: Tensor, model: Model, candidate: Candidate
+) -> CandidateState:
+    """The state that was packed after `step` of `steps` lots."""
+    layout = packed_layout(model, candidate)
+    parts = row[: sum(count for _, count in layout)].split([count for _, count in layout])
+    tensors = {name: part.clone() for (name, _), part in zip(layout, parts, strict=True)}
+    result = tensors.pop("result")
+    return CandidateState(step, result, tensors if 0 < step < steps else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """`Grid`: the settings to choose among, all public, all fixed before the data is opened.
 
 A setting is a dict of `Candidate` fields (the noise aside, which the plan sets) and of options of
-the model, as `model__width`. Every setting of a grid costs the same: all share the plan's noise
+the model, as `module__width`. Every setting of a grid costs the same: all share the plan's noise
 multiplier, lots and steps.
 """
 
@@ -13,12 +13,15 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from honestdp.candidates import Candidate
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError, fail, positive_integer
 
 Setting = Mapping[str, Any]
 
-MODEL = "model__"
+MODULE = "module__"
+SAMPLED = 40  # settings drawn where a grid has distributions and nobody says how many
 _SET_BY_PLAN = ("noise_multiplier", "row_norm")
 _TUNABLE = tuple(f.name for f in fields(Candidate) if f.name not in _SET_BY_PLAN)
 
@@ -40,24 +43,43 @@ class Grid:
             raise InputError("grid: is empty; give at least one setting")
         for setting in self.settings:
             for name in setting:
-                if name not in _TUNABLE and not str(name).startswith(MODEL):
+                if name not in _TUNABLE and not str(name).startswith(MODULE):
                     raise fail("grid", name, f"cannot be tuned; {', '.join(_TUNABLE)} can")
             self._candidate(setting, 1.0, 1.0)
 
     def __len__(self) -> int:
         return len(self.settings)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy is neither pickled nor copied
+        return Grid, (tuple(map(dict, self.settings)),)
+
     @classmethod
     def product(cls, **values: Any) -> Grid:
-        """Every combination; a value that is not a list is the same in all."""
+        """Every combination of lists, tuples, ranges and arrays; any other value is in all."""
         if not values:
             return cls(())
-        lists = [list(v) if isinstance(v, (list, tuple)) else [v] for v in values.values()]
+        for name, value in values.items():
+            if _is_distribution(value):
+                raise InputError(f"grid: {name} is a distribution; use Grid.sample(40, ...)")
+        lists = [_listed(value) for value in values.values()]
         return cls(tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*lists)))
 
     @classmethod
+    def sample(cls, count: int, *, seed: int = 0, **values: Any) -> Grid:
+        """`count` settings drawn at random: from lists evenly, from distributions (anything with
+        `rvs`, such as scipy.stats.loguniform(0.01, 10)) as they say.
+
+        The draws are public: they follow from the seed, which is anyone's to know.
+        """
+        # RandomState draws the same numbers in every version of NumPy: a plan stays the same.
+        source = np.random.RandomState(seed)
+        rows = range(positive_integer("count", count))
+        return cls(tuple({n: _drawn(n, v, source) for n, v in values.items()} for _ in rows))
+
+    @classmethod
     def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
-        """A grid by name, as a dict of lists (their product) or as a list of settings."""
+        """A grid by name, as a dict of lists (their product) or as a list of settings. A dict with
+        a distribution in it stands for 40 settings drawn from it: `Grid.sample` draws others."""
         if isinstance(grid, Grid):
             return grid
         if isinstance(grid, str):
@@ -67,6 +89,8 @@ class Grid:
         if isinstance(grid, Mapping):
             if not all(isinstance(name, str) for name in grid):
                 raise InputError("grid: its keys must be names, such as learning_rate")
+            if any(_is_distribution(value) for value in grid.values()):
+                return cls.sample(SAMPLED, **grid)
             return cls.product(**grid)
         if isinstance(grid, Sequence) and all(isinstance(s, Mapping) for s in grid):
             return cls(tuple(s for s in grid if isinstance(s, Mapping)))
@@ -81,12 +105,31 @@ class Grid:
     def model_options(self, index: int) -> dict[str, Any]:
         """The options of the model in one setting."""
         setting = self.settings[index].items()
-        return {name.removeprefix(MODEL): v for name, v in setting if name.startswith(MODEL)}
+        return {name.removeprefix(MODULE): v for name, v in setting if name.startswith(MODULE)}
 
     @staticmethod
     def _candidate(setting: Setting, noise_multiplier: float, row_norm: float | None) -> Candidate:
-        known = {name: value for name, value in setting.items() if not name.startswith(MODEL)}
+        known = {name: value for name, value in setting.items() if not name.startswith(MODULE)}
         return Candidate(noise_multiplier=noise_multiplier, row_norm=row_norm, **known)
+
+
+def _is_distribution(value: Any) -> bool:
+    return callable(getattr(value, "rvs", None))
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return list(value.ravel())
+    return list(value) if isinstance(value, (list, tuple, range)) else [value]
+
+
+def _drawn(name: str, value: Any, source: np.random.RandomState) -> Any:
+    if _is_distribution(value):
+        return value.rvs(random_state=source)
+    choices = _listed(value)
+    if not choices:
+        raise InputError(f"grid: {name} is empty; give at least one value")
+    return choices[source.randint(len(choices))]
 
 
 def _plain(name: object, value: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
 from honestdp.planning.grid import Grid
@@ -97,6 +98,11 @@ class Plan:
             spending=allowed.spending(sides, costs),
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled as what was decided; the rest is worked out anew, its cost too."""
+        decided = (self.spec, self.procedure, self.bound, self.noise_multiplier, self.score_noise)
+        return Plan, (*decided, self.reason)
+
     @property
     def epsilon(self) -> float:
         return self.spending.epsilon
@@ -128,6 +134,11 @@ class Plan:
     def sensitivity(self) -> float:
         """The most one validation record moves a score."""
         return 1.0 if self.spec.classes else defaults.LOSS_BOUND
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """What is trained, by setting."""
+        return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
 
     @property
     def share(self) -> float | None:

@@ -39,7 +39,7 @@ SHAPES = {"geometric": 1.0, "logarithmic": 0.0}
 MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
 LEAST_DELTA = 1e-12
-HIDDEN = 100  # units of "mlp", unless a grid says model__width
+HIDDEN = 100  # units of "mlp", unless a grid says module__width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,8 @@ class Spec:
     schema: what is public about the table. rows: how many rows it has, which is public too.
     epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1).
     model: "logistic", "linear", "mlp", or a model of the engine's, such as
-        `Module(net, classes=2)`; by default logistic or linear regression, as the target asks.
+        `Module(Net, classes=2)`, whose options a grid may set (`module__hidden`); by default
+        logistic or linear regression, as the target asks.
     grid: what to choose among; see `Grid.of`. By default one setting whose step size follows
         from public facts, so that there is nothing to tune.
     procedure: how to choose; "auto" decides by public facts and says why.
@@ -162,7 +163,11 @@ class Spec:
     def model_name(self) -> str:
         if isinstance(self.model, str):
             return self.model
-        return f"{type(self.model).__name__} of {self.parameters} parameters"
+        name = getattr(self.model, "name", type(self.model).__name__)
+        given = getattr(self.model, "options", {}).items()
+        options = ", ".join(f"{option}={value!r}" for option, value in sorted(given))
+        made = f"{name}({options})" if options else name
+        return f"{made} of {self.parameters} parameters"
 
 
 def _at_least_one(name: str, value: object) -> float:

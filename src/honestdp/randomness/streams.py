@@ -5,8 +5,8 @@ that nobody can guess. In production the root is 256 bits from the operating sys
 afresh in every process and never written; no stream of lots or noise is ever used twice
 (`claimed` holds that). A second root is that of the coins: how many runs, which settings, which
 rows are in a subset. A run that was interrupted goes on with the same ones, so this root is kept
-with it, inside the trust boundary. With a seed everything can be repeated, and is therefore a *simulation*: it
-protects nobody, and whatever it makes must say so.
+with it, inside the trust boundary. With a seed everything can be repeated, and is therefore a
+*simulation*: it protects nobody, and whatever it makes must say so.
 """
 
 from __future__ import annotations

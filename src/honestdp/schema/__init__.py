@@ -4,7 +4,7 @@ from honestdp.schema.columns import Categorical, Numeric, Target
 from honestdp.schema.declared import Schema
 from honestdp.schema.encode import Encoded, open_rows
 from honestdp.schema.header import from_header
-from honestdp.schema.learn import Learnt, learn_bounds
+from honestdp.schema.learn import Learnt, learn_bounds, with_bounds
 from honestdp.schema.tables import Table
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "from_header",
     "learn_bounds",
     "open_rows",
+    "with_bounds",
 ]

@@ -10,6 +10,7 @@ types that are neither numbers nor text (dates), are written out as text cell by
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from numbers import Integral, Real
@@ -24,6 +25,7 @@ from honestdp.schema.columns import written
 
 MISSING, UNKNOWN = -2, -1  # places that are none of the declared words
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+NOT_FINITE = r"(?i:[+-]?(nan|inf|infinity))"
 TEXT = pa.large_string()
 
 
@@ -66,6 +68,30 @@ class Cells:
         if len(rest):
             places[rest] = _other_spellings(column.take(pa.array(rest)), words)
         return places
+
+    # Of the whole column. Sensitive, and for simulations: a schema is declared, not read off rows
+
+    def words(self) -> list[str]:
+        """Every distinct cell that is not missing, as text."""
+        column = self._column
+        if pa.types.is_dictionary(column.type):
+            column = _plain(column.dictionary.take(column.indices))
+        if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+            values = _floats(column)
+            return [written(v) for v in np.unique(values[np.isfinite(values)]).tolist()]
+        column = pc.utf8_trim_whitespace(column if _is_text(column.type) else column.cast(TEXT))
+        found = {word for word in pc.unique(column).to_pylist() if word}
+        return sorted(word for word in found if not re.fullmatch(NOT_FINITE, word))
+
+    def filled(self) -> int:
+        """How many cells are not missing."""
+        return int((self.places(()) != MISSING).sum())
+
+    def fractions(self) -> bool:
+        """Whether some cell is a number that is not whole."""
+        values = self.numbers()
+        known = values[~np.isnan(values)]
+        return bool((known != np.round(known)).any())
 
 
 def cells(values: Any) -> Cells:
@@ -187,7 +213,7 @@ def _other_spellings(column: pa.Array, words: Sequence[str]) -> NDArray[np.int64
     """
     values = _parsed(column)
     places = _by_number(values, words)
-    not_finite = pc.match_substring_regex(column, r"^(?i)[+-]?(nan|inf|infinity)$")
+    not_finite = pc.match_substring_regex(column, f"^{NOT_FINITE}$")
     places[np.isnan(values)] = UNKNOWN
     places[not_finite.to_numpy(zero_copy_only=False)] = MISSING
     return places

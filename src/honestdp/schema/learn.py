@@ -13,7 +13,7 @@ bounds leave: exact counts never do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log, sqrt
 from typing import Any
@@ -58,14 +58,24 @@ def learn_bounds(
     if not learnt.columns:
         return schema, learnt
     opened = open_rows(schema, table)
-    columns = []
+    found = {}
     for column in schema.columns:
         if isinstance(column, Numeric) and column.learn:
             cells = opened.cells(column.name).numbers()
             noisy = histogram(cells, column.range, count) + noise * _draws(normals, count)
-            column = _with_bounds(column, quantiles(column, noisy, noise, opened.rows))
-        columns.append(column)
-    return schema.model_copy(update={"columns": tuple(columns)}), learnt
+            found[column.name] = quantiles(column, noisy, noise, opened.rows)
+    return with_bounds(schema, found), learnt
+
+
+def with_bounds(schema: Schema, bounds: Mapping[str, tuple[float, float]]) -> Schema:
+    """The schema with bounds that were learnt before, by column."""
+    columns = [
+        _with_bounds(column, bounds[column.name])
+        if isinstance(column, Numeric) and column.learn
+        else column
+        for column in schema.columns
+    ]
+    return schema.model_copy(update={"columns": tuple(columns)})
 
 
 def histogram(

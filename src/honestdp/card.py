@@ -1,0 +1,241 @@
+"""The privacy card: what was promised about one release, field by field and as prose.
+
+Its items are those of "How to DP-fy ML" (Ponomareva et al. 2023, section 5.3) and of the
+OpenDP/NIST deployment registry. Public facts only. Never on it: how many candidates a best-of-K
+search ran, losers and their scores, seeds, hashes of data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from honestdp.errors import InputError
+from honestdp.json_files import Part, digest, from_json, to_json
+from honestdp.ledger import Charge, Ledger
+
+CARD = "card.json"
+
+
+class Guarantee(Part):
+    """The formal statement."""
+
+    epsilon: float = Field(gt=0)
+    delta: float = Field(gt=0, lt=1)
+    statement: str
+
+
+class Access(Part):
+    """One thing that touched the data, how it was made private, and what that costs alone."""
+
+    what: str
+    mechanism: str
+    noise: float = Field(gt=0)
+    epsilon: float = Field(ge=0)
+
+
+class Assumption(Part):
+    statement: str
+    holds: bool
+    why: str
+
+
+class Accounting(Part):
+    """How the guarantee was computed. larger_side: whose records cost more; it is the guarantee."""
+
+    bound: str
+    conversion: str
+    larger_side: Literal["training", "validation"]
+    assumptions: tuple[Assumption, ...]
+
+
+class Preprocessing(Part):
+    """What was done to the rows before training; epsilon: what was paid for it, in the whole."""
+
+    what: str
+    epsilon: float = Field(ge=0)
+
+
+class LedgerEntry(Part):
+    """Where the charge stands: the ledger's head after the release pins all before it."""
+
+    dataset: str
+    charge: int = Field(ge=1)
+    entry_hash: str
+    head: str
+
+
+class Chosen(Part):
+    """A released candidate."""
+
+    setting: dict[str, str | bool | int | float | None]
+    noisy_score: float | None
+
+
+class Card(Part):
+    """Everything a reader needs to judge a release. `prose()` says the same in sentences.
+
+    mark: says so where it is only a simulation. covered: all that touched the data. winner, others:
+    what was released. model_sha256: of model.json. plan_fingerprint: of the plan that was charged.
+    ledger: None in a simulation. audit_lower_bound: of this very run, if one was made.
+    """
+
+    format: Literal[1] = 1
+    mark: Literal["", "SIMULATION, NOT PRIVATE"]
+    guarantee: Guarantee
+    setting: str
+    trusted: str
+    unit: str
+    contribution: str
+    neighbours: str
+    released: str
+    covered: tuple[Access, ...]
+    accounting: Accounting
+    declared_public: dict[str, Any]
+    preprocessing: Preprocessing
+    noise_sampler: str
+    not_covered: tuple[str, ...]
+    procedure: str
+    reason: str
+    model: str
+    winner: Chosen | None
+    others: tuple[Chosen, ...]
+    versions: dict[str, str]
+    model_sha256: str
+    plan_fingerprint: str
+    ledger: LedgerEntry | None
+    audit_lower_bound: float | None = None
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Card:
+        """Read a card; whatever is wrong with it is one line."""
+        return from_json(cls, text, CARD)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Card:
+        """Read a card's file, or the card of a run's folder."""
+        place = Path(path)
+        try:
+            place = place / CARD if place.is_dir() else place
+            return cls.from_json(place.read_bytes())
+        except (OSError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{place}: cannot be read; give a card or a run's folder") from None
+
+    def to_json(self, room: int = 0) -> bytes:
+        return to_json(self, room)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all but the ledger's entry: what the ledger says has left."""
+        return digest(self.model_dump(mode="json", exclude={"ledger"}))
+
+    def prose(self) -> str:
+        """The card in sentences."""
+        head = f"# Privacy card{': ' + self.mark if self.mark else ''}"
+        simulated = "This is a simulation. It was made with a known seed and protects nobody."
+        accounting = self.accounting
+        audit = self.audit_lower_bound
+        lines = [
+            head,
+            "",
+            *([simulated, ""] if self.mark else []),
+            self.guarantee.statement,
+            "",
+            f"Protected: {self.unit}. {self.contribution}",
+            f"Neighbours: {self.neighbours}",
+            f"Setting: {self.setting} Trusted: {self.trusted}",
+            f"Released: {self.released}",
+            f"Procedure: {self.procedure}; {self.reason}.",
+            f"Model: {self.model}.{_winner(self.winner)}",
+            "",
+            "What touched the data, all covered by the one guarantee:",
+            *(f"- {a.what}: {a.mechanism}, noise {a.noise:.6g}." for a in self.covered),
+            "",
+            f"Accounting: {accounting.conversion}. Of the two parts of the table, the "
+            f"{accounting.larger_side} part costs more, and counts.",
+            *(
+                f"- {'Holds' if a.holds else 'DOES NOT HOLD'}: {a.statement} ({a.why})."
+                for a in accounting.assumptions
+            ),
+            "",
+            f"Preprocessing: {self.preprocessing.what}",
+            f"Declared public, not protected: {', '.join(self.declared_public)}.",
+            f"Noise: {self.noise_sampler}",
+            f"Audit of this very run: {'none' if audit is None else f'at least {audit:.3g}'}.",
+            "Not covered:",
+            *(f"- {text}." for text in self.not_covered),
+            "",
+            f"Made with {', '.join(f'{name} {v}' for name, v in self.versions.items())}.",
+        ]
+        if self.ledger is not None:
+            entry = self.ledger
+            lines.append(f"Ledger of {entry.dataset!r}: charge {entry.charge}, head {entry.head}.")
+        return "\n".join(lines) + "\n"
+
+
+def _winner(winner: Chosen | None) -> str:
+    if winner is None:
+        return " The search ended with nothing."
+    setting = ", ".join(f"{name}={value}" for name, value in winner.setting.items())
+    score = "" if winner.noisy_score is None else f", noisy score {winner.noisy_score:.4f}"
+    return f" Winner: {setting}{score}."
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema that every card validates against; published as docs/card.schema.json."""
+    found = Card.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+
+
+def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charge:
+    """Check a card (or its file, or its run's folder) against the ledger; gives its charge.
+
+    Raises `InputError` with the first thing that does not agree. The head that was written on the
+    card must still be in the chain: else the ledger was cut short or replaced. The charge must be
+    there, and what the ledger says has left must be this card, to the letter.
+    """
+    card = _read(card)
+    if not isinstance(ledger, Ledger):
+        raise InputError(f"ledger: is a {type(ledger).__name__}; give Ledger.open(...)")
+    entry = card.ledger
+    if entry is None or card.mark:
+        raise InputError("card: is that of a simulation; no ledger stands behind it")
+    if ledger.opening.dataset != entry.dataset:
+        raise InputError("card: is for another dataset than this ledger")
+    ledger.verify(entry.head)
+    charge = next((c for c in ledger.history() if c.receipt.id == entry.charge), None)
+    if charge is None or charge.receipt.entry_hash != entry.entry_hash:
+        raise InputError(f"card: the ledger holds no such charge {entry.charge}")
+    if charge.left is None or charge.left.head != entry.head:
+        raise InputError(f"card: charge {entry.charge} was not released at this head")
+    own = {
+        "epsilon": card.guarantee.epsilon,
+        "delta": card.guarantee.delta,
+        "plan_fingerprint": card.plan_fingerprint,
+    }
+    for name, value in own.items():
+        if getattr(charge.receipt, name) != value:
+            raise InputError(f"card: its {name} is not what the ledger was charged for")
+    if charge.left.what != card.digest:
+        raise InputError("card: something on it is not what the ledger says has left")
+    return charge
+
+
+def _read(card: Card | Mapping[str, Any] | str | Path) -> Card:
+    if isinstance(card, Card):
+        return card
+    if isinstance(card, (str, Path)):
+        return Card.load(card)
+    if isinstance(card, Mapping):
+        from json import dumps
+
+        try:
+            return Card.from_json(dumps(dict(card)))
+        except (TypeError, RecursionError):
+            raise InputError("card: holds what JSON cannot") from None
+    raise InputError(f"card: is a {type(card).__name__}; give a card or the path to its file")

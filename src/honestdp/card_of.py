@@ -1,0 +1,199 @@
+"""The card of a plan that was carried out: what each field says, in words."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+from honestdp.card import Access, Accounting, Assumption, Card, Chosen, Guarantee, Preprocessing
+from honestdp.ledger import fingerprint
+from honestdp.planning.plan import Allowance, Plan
+from honestdp.planning.procedures import ComposeAll
+from honestdp.text import SIMULATION, up
+from honestdp.version import __version__
+
+_LIBRARIES = ("dp-accounting", "numba", "numpy", "scipy", "torch")
+_BOUNDS = {
+    "pld": "privacy loss distributions (dp-accounting), composed numerically on the private side",
+    "rdp": "Renyi curves, converted by Canonne, Kamath & Steinke 2020",
+    "rdp-classic": "Renyi curves, converted by Mironov 2017",
+    "liu-talwar": "Liu & Talwar 2019, Theorem 3.4, on what one run costs",
+    "papernot-steinke": "Papernot & Steinke 2022, on one run's Renyi curve",
+    "profile": "the profile bound (generalises Koskela, Redberg & Wang 2024), on one run's "
+    "privacy loss distribution",
+}
+
+
+def card_of(
+    plan: Plan,
+    winner: Chosen | None,
+    others: tuple[Chosen, ...],
+    model_sha256: str,
+    simulated: bool,
+) -> Card:
+    """The card, but for its entry in the ledger."""
+    spec, sides = plan.spec, plan.sides
+    training, validation = plan.side_epsilons["training"], plan.side_epsilons.get("validation", 0.0)
+    return Card(
+        mark=SIMULATION if simulated else "",
+        guarantee=_guarantee(plan),
+        setting="central: one curator holds the table and releases what is named below.",
+        trusted="the machine, this software, and whoever runs it.",
+        unit=spec.schema.unit,
+        contribution="Each row is one such unit; one with several rows is protected less.",
+        neighbours=(
+            "one record replaced by a null record that counts for nothing; the number of rows is "
+            "public. For a record swapped for another, (2 epsilon, (1 + e^epsilon) delta) holds."
+        ),
+        released=_released(plan),
+        covered=_covered(plan),
+        accounting=Accounting(
+            bound=sides.bound,
+            conversion=_BOUNDS[sides.bound],
+            larger_side="validation" if validation > training else "training",
+            assumptions=_assumptions(plan, simulated),
+        ),
+        declared_public={
+            "rows": spec.rows,
+            "training_rows": plan.training.n,
+            "validation_rows": plan.validation_rows,
+            "schema": spec.schema.model_dump(mode="json"),
+            "schema_fingerprint": spec.schema.fingerprint,
+            "grid": [dict(setting) for setting in plan.grid.settings],
+            "lot_size": plan.training.lot_size,
+            "steps": plan.training.steps,
+            "noise_multiplier": plan.noise_multiplier,
+            "row_norm": {"value": plan.row_norm[0], "how": plan.row_norm[1]},
+        },
+        preprocessing=_preprocessing(plan),
+        noise_sampler=(
+            "lots, coins and noise from ChaCha12 keyed by 256 bits of the operating system; "
+            "Gaussian noise of gradients by Box-Muller in float32, of scores by the inverse normal "
+            "in float64, the sums then rounded to a grid of about a thousandth of the noise; not "
+            "an exact discrete sampler."
+        ),
+        not_covered=(
+            "how long the run took and what memory it used",
+            "what the finite precision of the noise reveals",
+            "what the declared facts themselves reveal",
+        ),
+        procedure=plan.procedure.name,
+        reason=plan.reason,
+        model=spec.model_name,
+        winner=winner,
+        others=others,
+        versions={
+            "honestdp": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in _LIBRARIES},
+        },
+        model_sha256=model_sha256,
+        plan_fingerprint=fingerprint(plan.public()),
+        ledger=None,
+    )
+
+
+def _guarantee(plan: Plan) -> Guarantee:
+    epsilon, delta = up(plan.epsilon), up(plan.delta)
+    statement = (
+        f"Everything released is ({epsilon}, {delta})-differentially private for "
+        f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "
+        f"e^{epsilon} times as likely, but for a probability of {delta}. This covers the training "
+        "of every candidate, every validation score and every bound learnt, not the winner alone."
+    )
+    return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
+
+
+def _released(plan: Plan) -> str:
+    if not plan.shows_all:
+        return (
+            "the winner alone: its model, hyperparameters and noisy score. How many candidates "
+            "ran, the others and their scores were never released."
+        )
+    if isinstance(plan.procedure, ComposeAll):
+        scores = ", with their noisy scores" if plan.shows_scores else ""
+        return f"the models and hyperparameters of all {len(plan.grid)} candidates{scores}."
+    return "one model, trained with hyperparameters fixed beforehand."
+
+
+def _covered(plan: Plan) -> tuple[Access, ...]:
+    job, scoring = plan.training, plan.sides.scoring
+    found = [
+        Access(
+            what="training of every candidate",
+            mechanism=f"{job.steps} clipped sums of Poisson lots (sampling probability "
+            f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm",
+            noise=plan.noise_multiplier,
+            epsilon=plan.side_epsilons["training"],
+        )
+    ]
+    if scoring is not None:
+        what = "counts of correct predictions" if plan.spec.classes else "sums of clipped losses"
+        one = "score of every candidate" if scoring.kind == "scores" else "choice of the winner"
+        how = "Gaussian noise" if scoring.kind == "scores" else "one exponential mechanism (Gumbel)"
+        found.append(
+            Access(
+                what=f"validation {one}",
+                mechanism=f"{what} with {how}",
+                noise=scoring.noise * plan.sensitivity,
+                epsilon=plan.side_epsilons["validation"],
+            )
+        )
+    if plan.learning is not None:
+        found.append(
+            Access(
+                what=f"bounds of {', '.join(plan.learning.columns)}",
+                mechanism="a histogram of all rows for each column, with Gaussian noise",
+                noise=plan.learning.noise_multiplier,
+                epsilon=_paid_for_bounds(plan),
+            )
+        )
+    return tuple(found)
+
+
+def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
+    def one(statement: str, why: str, holds: bool = True) -> Assumption:
+        return Assumption(statement=statement, holds=holds, why=why)
+
+    found = [
+        one("lots are Poisson samples", "every row by its own coin, at every step"),
+        one("lots and noise are independent between candidates", "a stream of its own for each"),
+        one("sums are divided by public numbers", "the expected lot size, never the realised one"),
+        one(
+            "the noise is exactly Gaussian",
+            "it is a rounded floating-point draw; the figures are those of the ideal one",
+            holds=False,
+        ),
+    ]
+    if plan.sides.scoring is not None:
+        found.append(
+            one("training and validation rows are disjoint", "a public permutation of row numbers")
+        )
+    if not plan.shows_all:
+        found.append(
+            one(
+                "only the winner is seen",
+                "the number of runs, the losers and their scores are dropped inside the run",
+            )
+        )
+    if simulated:
+        found.append(one("the randomness is secret", "it came from a known seed", holds=False))
+    return tuple(found)
+
+
+def _preprocessing(plan: Plan) -> Preprocessing:
+    text = (
+        "columns scaled and one-hot encoded by the declared schema, row by row; nothing inferred."
+    )
+    if plan.learning is None:
+        return Preprocessing(what=text, epsilon=0.0)
+    columns = ", ".join(plan.learning.columns)
+    return Preprocessing(
+        what=f"{text} Bounds of {columns} learnt privately and paid for.",
+        epsilon=_paid_for_bounds(plan),
+    )
+
+
+def _paid_for_bounds(plan: Plan) -> float:
+    learnt = Allowance.of(plan.spec).learnt
+    return learnt.epsilon if learnt else 0.0

@@ -1,0 +1,173 @@
+"""X and y as people give them: what kind of table, which columns, how many rows. Structure alone.
+
+Errors say what scikit-learn's say, but never quote a cell.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+
+from honestdp.errors import InputError
+from honestdp.schema.tables import is_lazy
+
+ME = "HonestSearch"
+Y_IS_NONE = f"{ME} requires y to be passed, but the target y is None"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """A table in memory. names: of its columns, where all of them are text; else None."""
+
+    table: Any  # Sensitive
+    names: tuple[str, ...] | None
+    count: int
+    width: int
+
+    @classmethod
+    def of(cls, X: Any) -> Rows:  # noqa: N803
+        if isinstance(X, Rows):
+            return X
+        if isinstance(X, (str, os.PathLike)) or is_lazy(X):
+            raise InputError(
+                f"X: is a {type(X).__name__}; {ME} takes tables in memory, honestdp.run files too"
+            )
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()  # noqa: N806 - columns can be picked from it, whatever it was
+        if isinstance(X, Mapping):
+            if not all(hasattr(column, "__len__") for column in X.values()):
+                raise InputError("X: a dict, but not of columns; give a list of cells for each")
+            lengths = [len(column) for column in X.values()]
+            return cls(X, tuple(map(str, X)), lengths[0] if lengths else 0, len(lengths))._checked()
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return cls._of_frame(X, frame)
+        if not hasattr(X, "shape") or not hasattr(X, "ndim"):
+            X = _array(X)  # noqa: N806
+        refuse_complex(X)
+        if X.ndim != 2:
+            raise InputError(
+                f"X: Expected 2D array, got {X.ndim}D array instead. Reshape your data: "
+                "reshape(-1, 1) for one feature, reshape(1, -1) for one sample"
+            )
+        return cls(X, None, int(X.shape[0]), int(X.shape[1]))._checked()
+
+    @classmethod
+    def _of_frame(cls, table: Any, frame: Any) -> Rows:
+        count, width = frame.shape
+        names = tuple(frame.columns)
+        if all(isinstance(name, str) for name in names):
+            return cls(table, names, count, width)._checked()
+        # Numbered columns, as pandas names those of an array: known by their places.
+        return cls(_columns(frame), None, count, width)._checked()
+
+    def _checked(self) -> Rows:
+        for found, what in ((self.count, "sample(s)"), (self.width, "feature(s)")):
+            if found == 0:
+                shape = (self.count, self.width)
+                raise InputError(f"X: 0 {what} (shape={shape}) while a minimum of 1 is required.")
+        return self
+
+    def features(self, target: str | None) -> tuple[str, ...] | None:
+        """The names of the columns but the target's."""
+        if self.names is None:
+            return None
+        return tuple(name for name in self.names if name.strip() != target)
+
+    def holds(self, column: str) -> bool:
+        return self.names is not None and column in (name.strip() for name in self.names)
+
+    def in_order(self, names: Sequence[str], wanted: Sequence[str]) -> Any:
+        """The table with its columns called by these names, whatever their own, if any; as an
+        array, those that are wanted."""
+        frame = nw.from_native(self.table, eager_only=True, pass_through=True)
+        table = _columns(frame) if isinstance(frame, nw.DataFrame) else self.table
+        if isinstance(table, Mapping):
+            return dict(zip(names, table.values(), strict=True))
+        places = [list(names).index(name) for name in wanted]
+        return self.table if places == list(range(self.width)) else self.table[:, places]
+
+
+def _columns(frame: Any) -> dict[int, Any]:
+    return {i: frame[:, i].to_native() for i in range(frame.shape[1])}
+
+
+def target_of(y: Any) -> Any:
+    """One column of targets, or None."""
+    if y is None:
+        return None
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_column(frame.shape)
+        return frame[:, 0].to_native()
+    if not hasattr(y, "__len__") or (hasattr(y, "__array__") and not hasattr(y, "ndim")):
+        y = _array(y)
+    refuse_complex(y)
+    shape = tuple(getattr(y, "shape", (len(y),)))
+    if len(shape) == 1:
+        return y
+    _check_column(shape)
+    return y.reshape(-1)
+
+
+def _check_column(shape: Sequence[int]) -> None:
+    if len(shape) != 2 or shape[1] != 1:
+        raise InputError(f"y should be a 1d array, got an array of shape {tuple(shape)} instead.")
+    said = "A column-vector y was passed when a 1d array was expected; use y.ravel()"
+    warnings.warn(said, DataConversionWarning, stacklevel=4)
+
+
+def refuse_complex(values: Any) -> None:
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise InputError("Complex data not supported: give real numbers")
+
+
+def _array(values: Any) -> Any:
+    # As objects where it is a list: NumPy would make text of numbers that stand beside a word.
+    kind = object if isinstance(values, (list, tuple)) else None
+    try:
+        return np.asarray(values, dtype=kind)
+    except Exception:
+        kind_of = type(values).__name__
+        raise InputError(f"a {kind_of} is no table; give rows of one length") from None
+
+
+def check_names(given: Sequence[str], fitted: Sequence[str]) -> None:
+    """Raise, in scikit-learn's words, unless the names are those of fit, in its order."""
+    if list(given) == list(fitted):
+        return
+    lines = ["The feature names should match those that were passed during fit."]
+    unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
+    for names, said in (
+        (unseen, "Feature names unseen at fit time:"),
+        (missing, "Feature names seen at fit time, yet now missing:"),
+    ):
+        if names:
+            lines += [said, *(f"- {name[:60]}" for name in names[:5])]
+            lines += ["- ..."] if len(names) > 5 else []
+    if not unseen and not missing:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    raise InputError("\n".join(lines) + "\n")
+
+
+def check_width(given: int, fitted: int) -> None:
+    if given != fitted:
+        raise InputError(
+            f"X has {given} features, but {ME} is expecting {fitted} features as input."
+        )
+
+
+def warn_names(fitted: bool) -> None:
+    said = (
+        f"X does not have valid feature names, but {ME} was fitted with feature names"
+        if fitted
+        else f"X has feature names, but {ME} was fitted without feature names"
+    )
+    warnings.warn(said, UserWarning, stacklevel=4)

@@ -1,0 +1,459 @@
+"""`HonestSearch`: an honest private search that fits where scikit-learn's estimators fit.
+
+    search = HonestSearch("logistic", "dpsgd-40", epsilon=1, schema=schema, ledger=ledger)
+    print(search.plan(len(X)))    # what it will cost: no row is read
+    search.fit(X, y)              # charged first, or refused
+    search.predict(X_new)
+
+Outside simulation every `fit` is charged to the ledger before a row is read, or refused; so are
+those of `cross_val_score` and `GridSearchCV`. A score on rows with targets is one more release: it
+is refused unless the rows are said to be public. A whole number as `random_state` makes a
+simulation, which charges nothing and protects nobody.
+
+What runs before it in a Pipeline is not covered where it learns from rows (StandardScaler, PCA):
+put per-record transformers there (FunctionTransformer, Normalizer); the schema's bounds scale.
+What others work out from its predictions is not covered either: the accuracy that
+`cross_val_score(..., scoring="accuracy")` takes on protected rows is one more release, unpaid. And
+folds must not follow the targets, or one record moves others: use KFold, not StratifiedKFold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.metrics import r2_score
+from sklearn.utils import ClassifierTags, RegressorTags, Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from honestdp.errors import InputError, fail
+from honestdp.estimator import inputs, shown
+from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
+from honestdp.estimator.labels import decoded, kind_of, labels
+from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
+from honestdp.estimator.work import carried_out
+from honestdp.ledger import Ledger
+from honestdp.planning.grid import MODULE
+from honestdp.planning.make import make_plan
+from honestdp.planning.plan import Plan
+from honestdp.planning.spec import Spec
+from honestdp.release import Release
+from honestdp.saved import Released, load
+from honestdp.schema import Schema
+from honestdp.schema.cells import cells
+from honestdp.schema.encode import encode_target
+from honestdp.schema.infer import NAME, infer_schema
+from honestdp.schema.tables import column_of
+
+INFER = "infer"
+OPTIONS = (
+    "hit_probability",
+    "mean_runs",
+    "most_runs",
+    "shape",
+    "cap",
+    "threshold",
+    "subset",
+    "scores",
+    "bound",
+    "split_seed",
+    "learn_share",
+)
+
+
+@dataclass(frozen=True)
+class ReleasedCandidate:
+    """What `on_candidate` is told: a candidate that has left. number: its rank, from 1."""
+
+    number: int
+    params: Mapping[str, Any]
+    score: float | None
+    simulated: bool
+
+
+class HonestSearch(BaseEstimator):  # type: ignore[misc]
+    """A differentially private search for a classifier or a regressor.
+
+    model: "logistic", "linear", "mlp", a torch module, its class or a function that makes one.
+        A module reads rows of the schema's encoded width, [row, width].
+    grid: settings to choose among: a name ("dpsgd-40"), a dict of lists, ranges or distributions,
+        a list of dicts, a `Grid`. None: one setting that needs no tuning.
+    epsilon, delta: the budget of everything together. Required: nobody else can choose it.
+    procedure: how to choose; "auto" decides by public facts.
+    schema: what is public about the table: a `Schema`, or a path to its TOML file. Required.
+        "infer", in simulations only, reads it off the rows; the target has classes then, unless
+        the model or the loss is one of numbers.
+    ledger: the data set's budget: a `Ledger`, or a path to one. Required outside simulations.
+    lot_size, steps, validation: as in `Spec`.
+    executor: where to train: "local".
+    random_state: None, or a whole number: then a SIMULATION, NOT PRIVATE.
+    progress: show a bar in a terminal or a notebook.
+    loss: of a module: "cross_entropy", "squared", "huber", or a function of (outputs of one
+        example, its target).
+    folder: where the run keeps its work and its release. An interrupted one there is resumed.
+    on_candidate: called with each released candidate, the best first. Only for procedures that
+        release all of them: "composition", "untuned".
+    options: further fields of `Spec`, such as {"mean_runs": 20}.
+    module__NAME: an option of the module's class, or "mlp"'s width or activation. Grids may set
+        them too.
+
+    After `fit`: best_params_, best_score_ (noisy; None where none may leave), card_, release_,
+    plan_, schema_, classes_, n_features_in_, feature_names_in_.
+    """
+
+    def __init__(
+        self,
+        model: Any = "logistic",
+        grid: Any = None,
+        *,
+        epsilon: float,
+        delta: float | None = None,
+        procedure: str = "auto",
+        schema: Schema | str | PathLike[str],
+        ledger: Ledger | str | PathLike[str] | None = None,
+        lot_size: int | None = None,
+        steps: int | None = None,
+        validation: float = 0.2,
+        executor: str = "local",
+        random_state: int | None = None,
+        progress: bool = True,
+        loss: Any = None,
+        folder: str | PathLike[str] | None = None,
+        on_candidate: Callable[[ReleasedCandidate], object] | None = None,
+        options: Mapping[str, Any] | None = None,
+        **module_options: Any,
+    ) -> None:
+        self.model = model
+        self.grid = grid
+        self.epsilon = epsilon
+        self.delta = delta
+        self.procedure = procedure
+        self.schema = schema
+        self.ledger = ledger
+        self.lot_size = lot_size
+        self.steps = steps
+        self.validation = validation
+        self.executor = executor
+        self.random_state = random_state
+        self.progress = progress
+        self.loss = loss
+        self.folder = folder
+        self.on_candidate = on_candidate
+        self.options = options
+        self._module_options = module_options
+
+    # Parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters by name, those of the module too."""
+        return {**super().get_params(deep=False), **self._module_options}
+
+    def set_params(self, **params: Any) -> HonestSearch:
+        """Set parameters by name; `module__NAME` may be new."""
+        known = {*self._get_param_names(), *self._module_options}
+        for name, value in params.items():
+            if name not in known and not name.startswith(MODULE):
+                raise InputError(f"Invalid parameter {name!r} for estimator {ME}; see get_params()")
+            if name in self._get_param_names():
+                setattr(self, name, value)
+            else:
+                self._module_options[name] = value
+        return self
+
+    def _options_of_module(self) -> dict[str, Any]:
+        for name in self._module_options:
+            if not name.startswith(MODULE):
+                raise InputError(
+                    f"{name}: {ME} has no such parameter; those of a module begin with {MODULE}"
+                )
+        return {name.removeprefix(MODULE): value for name, value in self._module_options.items()}
+
+    # The plan
+
+    def plan(self, n: int) -> Plan:
+        """What `fit` on a table of n rows would do and cost. Public facts only: nothing is read."""
+        self._check()
+        if self._infers:
+            raise fail("schema", INFER, "is read off the rows by fit; a plan needs a declared one")
+        return make_plan(self._spec(self._declared(), n))
+
+    @property
+    def _infers(self) -> bool:
+        return isinstance(self.schema, str) and self.schema == INFER
+
+    @property
+    def _simulates(self) -> bool:
+        return self.random_state is not None
+
+    def _check(self) -> None:
+        """Raise for what `Spec` does not see; before a row, or the ledger, is looked at."""
+        seed = self.random_state
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral)):
+            raise InputError(
+                f"random_state: is a {type(seed).__name__}; give None, or a whole number to "
+                "simulate, which protects nobody"
+            )
+        if self._infers and not self._simulates:
+            raise fail(
+                "schema",
+                INFER,
+                "would read bounds and classes off the rows, unpaid; declare it, or simulate with "
+                "random_state=0",
+            )
+        if self.executor != "local":
+            raise fail("executor", self.executor, 'must be "local"; there is no other yet')
+        if not isinstance(self.progress, bool):
+            raise fail("progress", self.progress, "must be True or False")
+        if self.on_candidate is not None and not callable(self.on_candidate):
+            kind = type(self.on_candidate).__name__
+            raise InputError(f"on_candidate: is a {kind}; give a function of one argument")
+        if self.options is not None and not isinstance(self.options, Mapping):
+            raise InputError(f"options: is a {type(self.options).__name__}; give a dict")
+        for name in self.options or {}:
+            if name not in OPTIONS:
+                raise fail("options", name, f"there are {', '.join(OPTIONS)}")
+
+    def _declared(self) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if not isinstance(self.schema, (str, PathLike)):  # its type alone: it may be data
+            kind = type(self.schema).__name__
+            raise InputError(f"schema: is a {kind}; give a Schema, or a path to its TOML file")
+        return Schema.load(self.schema)  # type: ignore[arg-type]
+
+    def _spec(self, schema: Schema, rows: int) -> Spec:
+        facts = partial(
+            Spec,
+            schema=schema,
+            rows=rows,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            procedure=self.procedure,
+            lot_size=self.lot_size,
+            steps=self.steps,
+            validation=self.validation,
+            **(self.options or {}),
+        )
+        options = self._options_of_module()
+        return model_and_grid(self.model, self.grid, self.loss, options, facts)
+
+    def _open_ledger(self, schema: Schema) -> Ledger | None:
+        if self._simulates:
+            if self.ledger is not None:
+                raise fail(
+                    "random_state",
+                    self.random_state,
+                    "makes a simulation, which no ledger pays for; leave one out",
+                )
+            return None
+        if self.ledger is None:
+            raise InputError(
+                "ledger: none; give the data set's ledger, or random_state=0 to simulate, which "
+                "protects nobody"
+            )
+        if isinstance(self.ledger, (str, PathLike)):
+            return Ledger.open(self.ledger, schema=schema)
+        if not isinstance(self.ledger, Ledger):  # its type alone: it may be data
+            kind = type(self.ledger).__name__
+            raise InputError(f"ledger: is a {kind}; give a Ledger, or a path to one")
+        return self.ledger
+
+    # Fitting
+
+    def fit(self, X: Any, y: Any = None) -> HonestSearch:  # noqa: N803
+        """Search. X: pandas, polars, NumPy, SciPy sparse or torch; y: the targets, or None where
+        they are a column of X."""
+        self._check()
+        rows, target = Rows.of(X), target_of(y)
+        if rows.count < 2:
+            raise InputError("X: has 1 sample; a search needs more")
+        schema = self._inferred(rows, target) if self._infers else self._declared()
+        plan = make_plan(self._spec(schema, rows.count))
+        if self.on_candidate is not None and not plan.shows_all:
+            raise InputError(
+                f"on_candidate: {plan.procedure.name} releases the winner alone; leave it out, or "
+                'use procedure="composition", which releases every candidate'
+            )
+        table, features, width = self._columns(rows, schema, target is not None)
+        release = carried_out(
+            plan,
+            table,
+            self._open_ledger(schema),
+            target=target,
+            seed=None if self.random_state is None else int(self.random_state),
+            folder=self.folder,
+            bar=self.progress,
+        )
+        self._keep(release, kind_of(target, rows, schema.target.column), features, width)
+        if self.on_candidate is not None:
+            for rank, one in enumerate(release.candidates, 1):
+                told = ReleasedCandidate(
+                    rank, dict(one.setting), one.noisy_score, release.simulated
+                )
+                self.on_candidate(told)
+        return self
+
+    def _inferred(self, rows: Rows, target: Any) -> Schema:
+        if target is None:
+            raise InputError(f"{Y_IS_NONE}; a schema is inferred from X and y apart")
+        if len(target) != rows.count:
+            raise InputError(f"X has {rows.count} rows, y {len(target)}: give one each")
+        names = rows.names or tuple(f"x{i}" for i in range(rows.width))
+        called = "target"
+        while called in names:
+            called += "_"
+        table = rows.table if rows.names else rows.in_order(names, names)
+        classes = predicts_classes(self.model, self.loss, None)
+        return infer_schema(table, target, names, called, classes)
+
+    def _columns(
+        self, rows: Rows, schema: Schema, given: bool
+    ) -> tuple[Any, tuple[str, ...] | None, int]:
+        """The table by the schema's columns; the names of its features, and how many they are."""
+        wanted = [column.name for column in schema.columns]
+        features = rows.features(schema.target.column)
+        if features is not None:
+            if not given and not rows.holds(schema.target.column):
+                raise InputError(f"{Y_IS_NONE}, and X has no column {schema.target.column!r}")
+            return rows.table, features, len(features)
+        if not given and rows.width != len(wanted) + 1:
+            raise InputError(f"{Y_IS_NONE}, and X has {rows.width} columns")
+        names = wanted if given else [*wanted, schema.target.column]
+        inputs.check_width(rows.width, len(names))
+        return rows.in_order(names, names), None, len(wanted)
+
+    def _keep(
+        self, release: Release, kind: str, features: tuple[str, ...] | None, width: int
+    ) -> None:
+        self.plan_ = release.plan
+        self._keep_release(release, kind)
+        self.n_features_in_ = width
+        if features is not None:
+            self.feature_names_in_ = np.array(features, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _keep_release(self, release: Released, kind: str) -> None:
+        self.release_, self.card_, self.schema_ = release, release.card, release.schema
+        winner, classes = release.winner, release.schema.target.classes
+        self.best_params_ = None if winner is None else dict(winner.setting)
+        self.best_score_ = None if winner is None else winner.noisy_score
+        if classes is not None:
+            self.classes_ = labels(classes, kind)
+        elif hasattr(self, "classes_"):
+            del self.classes_
+
+    # Predicting
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """The winner's answers, classes in y's own type."""
+        rows = self._rows(X)
+        found = self.release_.predict(rows)
+        classes = self.schema_.target.classes
+        return found if classes is None else decoded(found, classes, self.classes_)
+
+    def _classifies(self) -> bool:
+        known = getattr(self, "schema_", None)
+        if known is None and not self._infers:
+            with suppress(InputError):  # a wrong one is for `fit` to say
+                known = self._declared()
+        return predicts_classes(self.model, self.loss, known)
+
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Class probabilities, [row, class], in the order of `classes_`."""
+        rows = self._rows(X)
+        return self.release_.predict_proba(rows)
+
+    def score(self, X: Any, y: Any = None, *, public: bool = False) -> float:  # noqa: N803
+        """Accuracy, or R^2, on rows with their targets.
+
+        Such rows are data, and this score has no noise: it is refused outside simulation, unless
+        you vouch that they are public (or paid for otherwise) with public=True. The noisy score
+        that the budget paid for is `best_score_`.
+        """
+        given = Rows.of(X)
+        rows = self._rows(given)
+        if not self.release_.simulated and public is not True:
+            raise InputError(
+                "score: reads rows and their targets without noise, which nobody paid for; see "
+                "best_score_, or say public=True if these rows are public"
+            )
+        target = target_of(y)
+        if target is None:
+            raise InputError(f"{Y_IS_NONE}; give the targets as y")
+        if len(target) != given.count:
+            raise InputError(f"X has {given.count} rows, y {len(target)}: give one each")
+        answers, goal = cells(column_of(target)), self.schema_.target
+        found = self.release_.predict(rows)
+        if goal.classes is None:
+            return float(r2_score(answers.numbers(), found))
+        said = encode_target(goal, cells(found))
+        return float(np.mean(said == encode_target(goal, answers)))
+
+    def _rows(self, X: Any) -> Any:  # noqa: N803
+        """The table by the schema's columns; raises unless it has the columns of fit."""
+        check_is_fitted(self)
+        rows = Rows.of(X)
+        wanted = [column.name for column in self.schema_.columns]
+        given = rows.features(self.schema_.target.column)
+        fitted = getattr(self, "feature_names_in_", None)
+        if given is not None and fitted is not None:
+            inputs.check_names(given, fitted)
+            return rows.table
+        if given is not None and self.schema_.name != NAME:
+            return rows.table
+        inputs.check_width(rows.width, self.n_features_in_)
+        if fitted is not None or given is not None:
+            inputs.warn_names(fitted is not None)
+        return rows.in_order(wanted if fitted is None else list(fitted), wanted)
+
+    # Files
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the release: model.safetensors, model.json, card.json. `load` reads them."""
+        check_is_fitted(self)
+        self.release_.save(folder)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str], module: Any = None) -> HonestSearch:
+        """A fitted one from a release's folder, to predict with. module: the torch module's class,
+        where it is one: code is not in the files."""
+        saved = load(folder, module)
+        model = "logistic" if saved.winner is None else named_as(saved.winner.model, module)
+        made = cls(model, epsilon=saved.epsilon, delta=saved.delta, schema=saved.schema)
+        made._keep_release(saved, "")
+        made.n_features_in_ = len(saved.schema.columns)
+        return made
+
+    # Scikit-learn's questions, and how it looks
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self._classifies():
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        tags.target_tags.required = True
+        tags.non_deterministic = not self._simulates
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
+        return shown.text(self)
+
+    def _repr_html_(self) -> str:
+        return shown.html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": shown.text(self), "text/html": shown.html(self)}

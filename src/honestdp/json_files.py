@@ -1,0 +1,65 @@
+"""JSON files of a declared form: written at a length that tells nothing, read with care."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from honestdp.errors import InputError
+
+WIDEST = -1.2345678901234567e-100  # no number is longer in JSON
+
+
+class Part(BaseModel):
+    """Base of what is in such files: frozen, and refuses keys it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+P = TypeVar("P", bound=Part)
+
+
+def to_json(part: Part, room: int = 0) -> bytes:
+    """JSON, followed by `room` spaces."""
+    return (_text(part) + " " * room + "\n").encode()
+
+
+def room_for(chosen: Part, others: Iterable[Part]) -> int:
+    """How many spaces make a file that holds `chosen` as long as if it held the longest."""
+    return max(map(_width, [chosen, *others])) - _width(chosen)
+
+
+def from_json(kind: type[P], text: str | bytes, called: str) -> P:
+    """A part from JSON; whatever is wrong with it is one line that quotes no value."""
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))[:100]
+        said = " ".join(first["msg"].split())[:200]
+        raise InputError(f"{called}: {place + ': ' if place else ''}{said}") from None
+    except (RecursionError, ValueError):
+        raise InputError(f"{called}: is no such file") from None
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of a value in JSON, however it is laid out in a file."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(text.encode())
+
+
+def _text(part: Part) -> str:
+    return json.dumps(part.model_dump(mode="json", by_alias=True), indent=2, allow_nan=False)
+
+
+def _width(part: Part) -> int:
+    text = _text(part)
+    return len(text) + 2 * text.count("\n")  # one level down every line is indented by two more

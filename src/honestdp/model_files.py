@@ -1,0 +1,219 @@
+"""A model as files: `model.safetensors` with its numbers, `model.json` with everything else.
+
+Neither is ever unpickled. The JSON holds the schema, so a saved model reads raw rows by itself, and
+the other file's SHA-256; the card holds the JSON's. Whatever is wrong with a file is one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import torch
+from pydantic import Field
+from safetensors.torch import load as read_tensors
+from safetensors.torch import save as write_tensors
+from torch import Tensor, nn
+
+from honestdp.engine.models import Linear, Model, TwoLayer
+from honestdp.engine.module import Module
+from honestdp.errors import InputError
+from honestdp.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
+from honestdp.planning.grid import Setting
+from honestdp.predictor import Predictor
+from honestdp.schema import Schema
+from honestdp.text import SIMULATION
+from honestdp.version import __version__
+
+MODEL, TENSORS = "model.json", "model.safetensors"
+
+
+class LinearModel(Part):
+    kind: Literal["linear"] = "linear"
+    classes: int | None = Field(ge=2)
+
+    def make(self, schema: Schema, module: Any) -> Model:
+        return Linear(schema.width, self.classes)
+
+
+class TwoLayerModel(Part):
+    kind: Literal["two-layer"] = "two-layer"
+    classes: int | None = Field(ge=2)
+    width: int = Field(ge=1, le=10**7)
+    activation: Literal["relu"] | None
+
+    def make(self, schema: Schema, module: Any) -> Model:
+        return TwoLayer(schema.width, self.classes, self.width, self.activation)
+
+
+class ModuleModel(Part):
+    """A torch module: its code is not in the file, its class or factory is asked for."""
+
+    kind: Literal["module"] = "module"
+    classes: int | None = Field(ge=2)
+    name: str
+    options: dict[str, str | bool | int | float | None]
+    own_loss: bool
+    tokens: int | None
+
+    def make(self, schema: Schema, module: Any) -> Model:
+        if isinstance(module, Module):
+            return module.with_options(self.options) if self.options else module
+        if module is None:
+            raise InputError(
+                f"model.json: is a torch module ({self.name}), whose code is not in the file; "
+                "give its class, its factory or one of it as module="
+            )
+        if not isinstance(module, nn.Module) and not callable(module):
+            raise InputError(f"module: is a {type(module).__name__}; give an nn.Module's class")
+        criterion: Callable[..., Any] | None = _unused if self.own_loss else None
+        return Module(module, self.classes, criterion, self.tokens, options=self.options)
+
+
+def _unused(output: Tensor, target: Tensor) -> Tensor:
+    """In place of a loss of one's own, which prediction does not need."""
+    return output.sum() * 0 + target.sum() * 0
+
+
+class SavedCandidate(Part):
+    setting: dict[str, str | bool | int | float | None]
+    noisy_score: float | None
+    architecture: Annotated[LinearModel | TwoLayerModel | ModuleModel, Field(discriminator="kind")]
+
+
+class ModelFile(Part):
+    """What is in `model.json`."""
+
+    format: Literal[1] = 1
+    mark: Literal["", "SIMULATION, NOT PRIVATE"]
+    honestdp: str
+    tensors_sha256: str
+    winner: SavedCandidate | None
+    others: tuple[SavedCandidate, ...]
+    table: dict[str, Any] = Field(alias="schema")
+
+
+def write_model(
+    schema: Schema,
+    winner: Predictor | None,
+    others: Sequence[Predictor],
+    simulated: bool,
+    settings: Sequence[tuple[Setting, Model]] = (),
+) -> dict[str, bytes]:
+    """The files, by name. `settings`: those that might have won, where that is all that may be
+    seen: the JSON is as long for each of them."""
+    everyone = [*([winner] if winner else []), *others]
+    tensors = {
+        _place(i) + name: value.contiguous()
+        for i, one in enumerate(everyone)
+        for name, value in _tensors(one).items()
+    }
+    # One word only: the library writes several in any order, and equal models in equal bytes.
+    numbers = write_tensors(tensors, {"honestdp": SIMULATION if simulated else "model"})
+    file = ModelFile(
+        mark=SIMULATION if simulated else "",
+        honestdp=__version__,
+        tensors_sha256=sha256(numbers),
+        winner=None if winner is None else _saved(winner),
+        others=tuple(map(_saved, others)),
+        schema=schema.model_dump(mode="json"),
+    )
+    might = (_candidate(setting, WIDEST, model) for setting, model in settings)
+    room = room_for(file.winner, might) if file.winner else 0
+    return {MODEL: to_json(file, room), TENSORS: numbers}
+
+
+def read_model(
+    files: Mapping[str, bytes], module: Any = None
+) -> tuple[ModelFile, Schema, list[Predictor]]:
+    """What the files hold; the winner first. `module`: for a torch module, what makes it."""
+    file = from_json(ModelFile, files[MODEL], MODEL)
+    if sha256(files[TENSORS]) != file.tensors_sha256:
+        raise InputError(f"{TENSORS}: is not the one that {MODEL} was written with")
+    try:
+        tensors = read_tensors(files[TENSORS])
+    except Exception as error:  # of a Rust library, of many kinds
+        raise InputError(f"{TENSORS}: cannot be read ({type(error).__name__})") from None
+    try:
+        schema = Schema(**file.table)
+    except InputError as error:
+        raise InputError(f"{MODEL}: schema: {error}") from None
+    saved = [*([file.winner] if file.winner else []), *file.others]
+    found = [_read(i, one, schema, tensors, module) for i, one in enumerate(saved)]
+    if tensors:
+        raise InputError(f"{TENSORS}: holds more than {MODEL} says")
+    return file, schema, found
+
+
+def _place(index: int) -> str:
+    """The winner's tensors have their own names, those of others are numbered."""
+    return f"others.{index}." if index else ""
+
+
+def _tensors(one: Predictor) -> dict[str, Tensor]:
+    constants = one.model.constants if isinstance(one.model, Module) else {}
+    return {**constants, **one.tensors}
+
+
+def _saved(one: Predictor) -> SavedCandidate:
+    return _candidate(one.setting, one.noisy_score, one.model)
+
+
+def _candidate(setting: Setting, score: float | None, model: Model) -> SavedCandidate:
+    return SavedCandidate(
+        setting=dict(setting), noisy_score=score, architecture=_architecture(model)
+    )
+
+
+def _architecture(model: Model) -> LinearModel | TwoLayerModel | ModuleModel:
+    classes = model.loss.classes or None
+    if isinstance(model, Linear):
+        return LinearModel(classes=classes)
+    if isinstance(model, TwoLayer):
+        return TwoLayerModel(
+            classes=classes,
+            width=model.width,
+            activation=model.activation,  # type: ignore[arg-type]
+        )
+    if isinstance(model, Module):
+        return ModuleModel(
+            classes=classes,
+            name=model.name,
+            options=dict(model.options),
+            own_loss=model.criterion is not None,
+            tokens=model.tokens,
+        )
+    raise InputError(f"model: a {type(model).__name__} cannot be saved; use Module(...)")
+
+
+def _read(
+    index: int, saved: SavedCandidate, schema: Schema, tensors: dict[str, Tensor], module: Any
+) -> Predictor:
+    """The candidate, its tensors taken out of those of the file."""
+    if saved.architecture.classes != (len(schema.target.classes or ()) or None):
+        raise InputError(f"{MODEL}: its model and its schema predict different things")
+    try:
+        model = saved.architecture.make(schema, module)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"module: could not be made ({type(error).__name__})") from None
+    take = partial(_take, tensors, _place(index))
+    if isinstance(model, Module):
+        kept = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
+        model = model.with_constants(kept)
+    rows = [take(name, shape, torch.float32).flatten() for name, shape in model.layout]
+    return Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows))
+
+
+def _take(
+    tensors: dict[str, Tensor], place: str, name: str, shape: tuple[int, ...], kind: torch.dtype
+) -> Tensor:
+    found = tensors.pop(place + name, None)
+    if found is None or tuple(found.shape) != shape or found.dtype != kind:
+        raise InputError(
+            f"{TENSORS}: {(place + name)[:100]!r} is absent or of another shape: "
+            "this is another model's file"
+        )
+    return found

@@ -1,0 +1,51 @@
+"""`Predictor`: a trained candidate and the schema it reads rows by. It answers from raw rows alone.
+
+All of it may leave: the schema is public or paid for, the parameters are private as accounted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from honestdp.engine.examples import Examples, examples
+from honestdp.engine.models import Linear, Model, TwoLayer, named
+from honestdp.engine.score import predict, probabilities
+from honestdp.planning.grid import Setting
+from honestdp.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """A trained candidate: its setting, its parameters, its noisy score (per validation row: the
+    share predicted correctly, or the mean clipped loss; None where no score may leave)."""
+
+    setting: Setting
+    noisy_score: float | None
+    schema: Schema = field(repr=False)
+    model: Model = field(repr=False)
+    parameters: Tensor = field(repr=False)
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """The parameters by name."""
+        return named(self.model, self.parameters)
+
+    def predict(self, table: Any) -> NDArray[Any]:
+        """Its answers for raw rows, in the table's own terms."""
+        found = predict(self.model, self.parameters.unsqueeze(0), self._rows(table))
+        return self.schema.decode_targets(found[0].numpy())
+
+    def predict_proba(self, table: Any) -> NDArray[Any]:
+        """Its class probabilities for raw rows, [row, class]."""
+        return probabilities(self.model, self.parameters.unsqueeze(0), self._rows(table))[0].numpy()
+
+    def _rows(self, table: Any) -> Examples:
+        either = isinstance(self.model, (Linear, TwoLayer))  # a module reads dense rows only
+        inputs = self.schema.encode_inputs(table, sparse=None if either else False)
+        kind = torch.long if self.model.loss.classes else torch.float32
+        return examples(inputs, torch.zeros(inputs.shape[0], dtype=kind))

@@ -1,0 +1,54 @@
+"""Files of their owner's alone: written whole and on the disk, or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from honestdp.errors import fail
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    draft = path.with_name(f"{path.name}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def locked(path: Path) -> int:
+    """A lock that goes with the process: only one works in a folder at a time."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # no such thing on this system; the ledger still lets only one release
+        pass
+    except OSError:
+        os.close(handle)
+        raise fail("folder", str(path.parent.parent), "another process works in it") from None
+    return handle
+
+
+@contextmanager
+def plain_errors(folder: Path) -> Iterator[None]:
+    """What goes wrong with the folder, in one line."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{error.strerror or 'cannot be used'}; choose another, or make room"
+        raise fail("folder", str(folder), reason) from None

@@ -1,0 +1,147 @@
+"""Where an unfinished run stands, as one file of one length whatever the run did.
+
+Sensitive: it is for `RUN/.private/`. Its length follows from the plan alone: there is room for
+every candidate that may be kept and for a whole group of draws at work, used or not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from safetensors.torch import load as read_tensors
+from safetensors.torch import save as write_tensors
+from torch import Tensor
+
+from honestdp.engine.models import Model, size
+from honestdp.engine.work import CandidateState, packed, packed_layout, unpacked
+from honestdp.errors import InputError
+from honestdp.ledger import fingerprint
+from honestdp.planning.plan import Plan
+from honestdp.select import Draw, Outcome
+
+_ROOM = 64 << 20  # bytes that the group at work may take
+_MOST = 256  # draws trained together
+
+
+@dataclass(repr=False)
+class RunState:
+    """nonce: names the run's charge. coins: their root. done: steps of the search that are done,
+    after which `kept` was kept. bounds: those learnt, None before. at_work: the draws whose
+    training was under way, and how far they were."""
+
+    nonce: str
+    coins: bytes
+    done: int = 0
+    kept: list[Outcome] = field(default_factory=list)
+    bounds: list[tuple[float, float]] | None = None
+    at_work: list[tuple[Draw, CandidateState]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class StateFile:
+    """How the state of a plan's run is written."""
+
+    plan: Plan
+    models: Sequence[Model]
+    simulated: bool
+
+    @property
+    def group_size(self) -> int:
+        """How many draws are trained together: by public facts alone."""
+        most = max(2, min(_MOST, _ROOM // (4 * self._width)))
+        return min(most, len(self.plan.grid)) if self.plan.shows_all else most
+
+    @property
+    def _width(self) -> int:
+        """How many numbers the state of one candidate takes at most."""
+        pairs = zip(self.models, self.plan.candidates, strict=True)
+        return max(sum(count for _, count in packed_layout(*pair)) for pair in pairs)
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        return {
+            "format": "honestdp run 1",
+            "plan": fingerprint(self.plan.public()),
+            "simulated": str(int(self.simulated)),
+        }
+
+    def _blank(self) -> dict[str, Tensor]:
+        kept = len(self.plan.grid) if self.plan.shows_all else 1
+        group = self.group_size
+        whole, real = torch.int64, torch.float64
+        return {
+            "nonce": torch.zeros(32, dtype=torch.uint8),
+            "coins": torch.zeros(32, dtype=torch.uint8),
+            "counts": torch.zeros(3, dtype=whole),  # steps done, bounds known, draws at work
+            "bounds": torch.zeros(len(self.plan.spec.schema.to_learn), 2, dtype=real),
+            "kept": torch.full((kept, 2), -1, dtype=whole),  # draw, setting
+            "scores": torch.zeros(kept, 2, dtype=real),
+            "parameters": torch.zeros(kept, max(map(size, self.models))),
+            "draws": torch.zeros(group, 3, dtype=whole),  # draw, setting, step
+            "work": torch.zeros(group, self._width),
+        }
+
+    def write(self, state: RunState) -> bytes:
+        made = self._blank()
+        made["nonce"][:] = torch.frombuffer(bytearray(state.nonce, "ascii"), dtype=torch.uint8)
+        made["coins"][:] = torch.frombuffer(bytearray(state.coins), dtype=torch.uint8)
+        made["counts"][:] = torch.tensor(
+            [state.done, state.bounds is not None, len(state.at_work)], dtype=torch.int64
+        )
+        if state.bounds:
+            made["bounds"][:] = torch.tensor(state.bounds, dtype=torch.float64)
+        for i, one in enumerate(state.kept):
+            made["kept"][i] = torch.tensor([one.draw.number, one.draw.setting])
+            made["scores"][i] = torch.tensor([one.score, one.coin], dtype=torch.float64)
+            made["parameters"][i, : len(one.parameters)] = one.parameters.cpu()
+        candidates = self.plan.candidates
+        for i, (draw, training) in enumerate(state.at_work):
+            row = packed(training, self.models[draw.setting], candidates[draw.setting])
+            made["draws"][i] = torch.tensor([draw.number, draw.setting, training.step])
+            made["work"][i, : len(row)] = row
+        return write_tensors(made, self._facts)
+
+    def read(self, content: bytes) -> RunState:
+        """What was written; `InputError` if this is another plan's, or none."""
+        try:
+            length = int.from_bytes(content[:8], "little")
+            facts = json.loads(content[8 : 8 + length])["__metadata__"]
+            found = read_tensors(content)
+        except Exception as error:  # of a Rust library, of many kinds
+            raise InputError(f"its state cannot be read ({type(error).__name__})") from None
+        if facts.get("plan") != self._facts["plan"]:
+            raise InputError("holds an unfinished run of another plan; choose another folder")
+        if facts.get("simulated") != self._facts["simulated"]:
+            raise InputError("is a simulation's, or only one of the two is; choose another folder")
+        shapes = {name: (blank.shape, blank.dtype) for name, blank in self._blank().items()}
+        if {name: (tensor.shape, tensor.dtype) for name, tensor in found.items()} != shapes:
+            raise InputError("its state is not one of this version's")
+        done, known, group = found["counts"].tolist()
+        candidates, steps = self.plan.candidates, self.plan.training.steps
+        return RunState(
+            nonce=bytes(found["nonce"].tolist()).decode("ascii", "replace"),
+            coins=bytes(found["coins"].tolist()),
+            done=done,
+            kept=[
+                Outcome(
+                    Draw(number, setting),
+                    found["parameters"][i, : size(self.models[setting])].clone(),
+                    *found["scores"][i].tolist(),
+                )
+                for i, (number, setting) in enumerate(found["kept"].tolist())
+                if number >= 0
+            ],
+            bounds=[(low, high) for low, high in found["bounds"].tolist()] if known else None,
+            at_work=[
+                (
+                    Draw(number, setting),
+                    unpacked(
+                        step, steps, found["work"][i], self.models[setting], candidates[setting]
+                    ),
+                )
+                for i, (number, setting, step) in enumerate(found["draws"][:group].tolist())
+            ],
+        )

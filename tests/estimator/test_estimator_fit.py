@@ -1,0 +1,393 @@
+"""Every fit is paid for or refused; parameters, labels, files and callbacks."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from copy import deepcopy
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from estimator_tables import GRID, NUMBERS, ROWS, SCHEMA, WORDS, X, Y, frame, new_ledger, search
+from scipy import stats
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer
+
+from honestdp import HonestSearch, InputError, Spec, training
+from honestdp.errors import Interrupted
+from honestdp.estimator.search import OPTIONS, ReleasedCandidate
+from honestdp.planning.plan import Plan
+
+# Parameters
+
+
+def test_parameters_are_stored_as_they_are_given_and_copied() -> None:
+    made = search("mlp", GRID, module__width=5)
+    params = made.get_params()
+    assert params["module__width"] == 5
+    assert params["grid"] is GRID
+    copied = clone(made).set_params(module__width=7, module__activation=None, epsilon=9)
+    assert copied.get_params() == {
+        **params, "module__width": 7, "module__activation": None, "epsilon": 9,
+    }  # fmt: skip
+    assert made.get_params()["module__width"] == 5
+
+
+def test_epsilon_and_schema_have_no_default() -> None:
+    for given in ({"epsilon": 1.0}, {"schema": SCHEMA}, {}):
+        with pytest.raises(TypeError, match="missing"):
+            HonestSearch(**given)
+
+
+def test_unknown_parameters() -> None:
+    with pytest.raises(ValueError, match="'lots' for estimator HonestSearch"):
+        search().set_params(lots=3)
+    with pytest.raises(InputError, match="steeps: HonestSearch has no such parameter"):
+        search(steeps=3).fit(X, Y)
+
+
+def test_options_are_fields_of_a_spec() -> None:
+    known = {field.name for field in fields(Spec)}
+    assert set(OPTIONS) <= known
+    own = set(search().get_params())
+    assert known - set(OPTIONS) - own == {"rows"}
+
+
+THRESHOLD = {"threshold": 0.9, "mean_runs": 2}
+BAD = {
+    "a random state": ({"random_state": np.random.RandomState(0)}, "random_state: is a RandomSta"),
+    "a ledger in a simulation": ({"ledger": "x", "random_state": 0}, "which no ledger pays for"),
+    "no ledger": ({"random_state": None}, "ledger: none"),
+    "infer, for real": ({"random_state": None, "schema": "infer"}, "off the rows, unpaid"),
+    "no schema there": ({"schema": "nowhere.toml"}, "nowhere.toml"),
+    "no schema": ({"schema": 3}, "schema: is a int"),
+    "rows as a ledger": ({"ledger": X, "random_state": None}, "ledger: is a ndarray"),
+    "rows as a schema": ({"schema": frame(X)}, "schema: is a DataFrame"),
+    "an executor": ({"executor": "ray"}, "executor='ray': must be \"local\""),
+    "an option": ({"options": {"rows": 3}}, "options='rows': there are"),
+    "options": ({"options": 3}, "options: is a int"),
+    "progress": ({"progress": "yes"}, "progress='yes'"),
+    "a callback": ({"on_candidate": 3}, "on_candidate: is a int"),
+    "epsilon": ({"epsilon": -1}, "epsilon=-1"),
+    "a model": ({"model": "forest"}, "model='forest'"),
+    "a thing": ({"model": 3}, "model: is a int"),
+    "a model of numbers": ({"model": "linear"}, "the target has classes"),
+    "a loss": ({"loss": "squared"}, "logistic has 'cross_entropy'"),
+    "a width": ({"module__width": 3}, "module__width: logistic has no such option"),
+    "a grid": ({"grid": {"rule": "dpsgd", "rate": [1]}}, "grid='rate': cannot be tuned"),
+    "a callback of a secret": (
+        {"on_candidate": print, "procedure": "threshold", "grid": GRID, "options": THRESHOLD},
+        "threshold releases the winner alone",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refusals_say_why_before_anything_is_read_or_paid(name) -> None:
+    changes, said = BAD[name]
+    made = search().set_params(**changes)
+    with pytest.raises(InputError) as raised:
+        made.fit(X, Y)
+    assert said in str(raised.value)
+    assert not hasattr(made, "release_")
+
+
+# Plans and budgets
+
+
+def test_a_plan_is_shown_before_a_row_is_read() -> None:
+    found = search(grid="dpsgd-40", epsilon=1.0).plan(5000)
+    assert isinstance(found, Plan)
+    assert found.epsilon <= 1.0
+    assert "40 settings" in str(found)
+    with pytest.raises(InputError, match="schema='infer': is read off the rows by fit"):
+        search(schema="infer").plan(5000)
+
+
+def test_every_fit_is_charged_or_refused(tmp_path) -> None:
+    ledger = new_ledger(tmp_path, 9.0)
+    made = search(ledger=ledger)
+    assert made.fit(X, Y) is made
+    assert len(ledger.history()) == 1
+    assert ledger.history()[0].released
+    first = made.release_
+    assert not first.simulated
+    assert made.card_.guarantee.epsilon <= 8
+    with pytest.raises(InputError, match="left are"):
+        made.fit(X, Y)
+    assert len(ledger.history()) == 1
+    assert made.release_ is first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.ledger"]  # no work left over
+
+
+def test_a_ledger_by_its_path_and_a_schema_by_its_path(tmp_path) -> None:
+    ledger = new_ledger(tmp_path)
+    SCHEMA.save(tmp_path / "toy.toml")
+    made = search(ledger=str(ledger.path), schema=tmp_path / "toy.toml").fit(X, Y)
+    assert len(ledger.history()) == 1
+    assert made.schema_ == SCHEMA
+    with pytest.raises(InputError, match=r"the ledger .* is for schema="):
+        search(ledger=ledger.path, schema=WORDS).fit(X, Y)
+
+
+def test_a_score_on_protected_rows_is_refused(tmp_path) -> None:
+    made = search(ledger=new_ledger(tmp_path)).fit(X, Y)
+    with pytest.raises(InputError, match="say public=True"):
+        made.score(X, Y)
+    assert made.score(X, Y, public=True) == np.mean(made.predict(X) == Y) > 0.8
+
+
+def test_scores_in_a_simulation() -> None:
+    made = search().fit(X, Y)
+    assert made.score(X, Y) == np.mean(made.predict(X) == Y)
+    numbers = search("linear", schema=NUMBERS).fit(X, X[:, 0] - X[:, 1])
+    assert 0 < numbers.score(X, X[:, 0] - X[:, 1]) <= 1
+    with pytest.raises(InputError, match="give one each"):
+        made.score(X, Y[:-1])
+    with pytest.raises(InputError, match="target y is None"):
+        made.score(X)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_cross_validation_is_charged_fold_by_fold_and_reads_no_score(tmp_path) -> None:
+    ledger = new_ledger(tmp_path, 15.0)
+    scores = cross_val_score(search(ledger=ledger), X, Y, cv=KFold(3))
+    assert np.isnan(scores).all()
+    assert 2 <= len(ledger.history()) <= 3
+    with pytest.raises(ValueError, match="left are"):  # spent: every fit is refused
+        cross_val_score(search(ledger=ledger), X, Y, cv=KFold(3))
+    ledger.verify()
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_grid_search_around_it_cannot_spend_more_than_there_is(tmp_path) -> None:
+    ledger = new_ledger(tmp_path, 15.0)
+    outer = GridSearchCV(search(ledger=ledger), {"steps": [10, 20, 30]}, cv=KFold(2))
+    with pytest.raises(InputError, match="left are"):  # the last, on all rows, finds nothing left
+        outer.fit(X, Y)
+    assert 2 <= len(ledger.history()) < 6
+    ledger.verify()
+
+
+def test_a_grid_search_in_a_simulation_is_free() -> None:
+    outer = GridSearchCV(search(), {"steps": [10, 20]}, cv=2).fit(X, Y)
+    assert np.isfinite(outer.cv_results_["mean_test_score"]).all()
+
+
+# What comes out
+
+
+def test_what_is_known_after_fit() -> None:
+    made = search(grid=GRID, procedure="composition").fit(frame(X), Y)
+    assert made.best_params_ in [dict(s) for s in made.plan_.grid.settings]
+    assert made.best_score_ == made.release_.winner.noisy_score
+    assert made.card_.guarantee.epsilon == made.release_.epsilon
+    assert made.n_features_in_ == 3
+    assert list(made.feature_names_in_) == ["a", "b", "c"]
+    assert len(made.release_.candidates) == 3
+    assert search().fit(X, Y).best_score_ is None  # untuned: nothing was scored
+
+
+def test_a_search_that_may_find_nothing() -> None:
+    options = {"shape": "poisson", "mean_runs": 1.0}
+    made = search(grid=GRID, procedure="random-repeats", options=options)
+    for seed in range(50):
+        made.set_params(random_state=seed).fit(X, Y)
+        if made.best_params_ is None:
+            break
+    assert made.best_score_ is None
+    assert "winner: nothing" in repr(made)
+    with pytest.raises(InputError, match="holds no model"):
+        made.predict(X)
+
+
+def labelled(kind) -> list:
+    return [kind(value) for value in Y]
+
+
+LABELS = {
+    "whole numbers": (SCHEMA, Y, int, "i"),
+    "small ones": (SCHEMA, Y.astype(np.uint8), int, "i"),
+    "floats": (SCHEMA, Y.astype(float), float, "i"),
+    "truths": (SCHEMA, Y.astype(bool), bool, "b"),
+    "a list": (SCHEMA, Y.tolist(), int, "i"),
+    "text of numbers": (SCHEMA, Y.astype(str), str, "U"),
+    "words": (WORDS, np.where(Y == 1, "yes", "no"), str, "U"),
+    "objects": (WORDS, np.where(Y == 1, "yes", "no").astype(object), str, "U"),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_classes_come_back_as_they_were_given(name) -> None:
+    schema, y, kind, dtype = LABELS[name]
+    made = search(schema=schema).fit(X, y)
+    found = made.predict(X)
+    assert made.classes_.dtype.kind == found.dtype.kind == dtype
+    assert np.mean(found == np.asarray(y)) > 0.8
+    assert made.score(X, y) == np.mean(found == np.asarray(y))
+    likely = made.classes_[made.predict_proba(X).argmax(1)]
+    assert (likely == found).all()
+    assert isinstance(found[0].item(), (kind, int))
+
+
+def test_one_record_changes_no_type_of_label() -> None:
+    """Not even one without a label, in a container that takes anything."""
+    with_none = [None, *Y.tolist()[1:]]
+    assert search().fit(X, with_none).predict(X).dtype == search().fit(X, Y).predict(X).dtype
+
+
+def test_classifiers_and_regressors(tmp_path) -> None:
+    assert is_classifier(search())
+    assert is_classifier(search("mlp", schema="infer"))
+    assert is_regressor(search("linear", schema="infer"))
+    assert is_regressor(search("mlp", schema=NUMBERS))
+    assert is_regressor(search("mlp", schema="infer", loss="squared"))
+    assert hasattr(search("mlp"), "predict_proba")
+    assert not hasattr(search("mlp", schema=NUMBERS), "predict_proba")
+    NUMBERS.save(tmp_path / "numbers.toml")
+    assert is_regressor(search("mlp", schema=tmp_path / "numbers.toml"))
+    assert is_classifier(search("mlp", schema="nowhere.toml"))
+
+
+def test_fit_again_for_another_kind_of_target() -> None:
+    made = search("mlp", schema="infer").fit(X, Y)
+    made.set_params(loss="squared").fit(X, X[:, 0])
+    assert not hasattr(made, "classes_")
+    assert not hasattr(made, "predict_proba")
+    made.set_params(loss=None).fit(X, Y)
+    assert list(made.classes_) == [0, 1]
+
+
+def test_an_inferred_schema_says_so() -> None:
+    made = search("mlp", schema="infer", loss="squared").fit(X, X[:, 0])
+    assert made.schema_.name == "inferred from the rows"
+    assert made.release_.simulated
+
+
+def test_copies_and_pickles_predict_alike() -> None:
+    made = search("mlp", GRID, module__width=4, procedure="random-repeats").fit(X, Y)
+    for other in (pickle.loads(pickle.dumps(made)), deepcopy(made)):
+        assert (other.predict(X) == made.predict(X)).all()
+        assert other.plan_.epsilon == made.plan_.epsilon
+        assert other.best_params_ == made.best_params_
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, NUMBERS])
+def test_saved_and_loaded(tmp_path, schema) -> None:
+    made = search("mlp", schema=schema).fit(frame(X), Y)
+    made.save(tmp_path / "run")
+    found = HonestSearch.load(tmp_path / "run")
+    assert (found.predict(frame(X)) == made.predict(frame(X))).all()
+    assert (found.predict(X) == made.predict(frame(X))).all()
+    assert found.best_params_ == made.best_params_
+    assert found.card_ == made.card_
+    assert "SIMULATION, NOT PRIVATE" in repr(found)
+    assert found.model == "mlp"
+    found.save(tmp_path / "again")
+    assert hasattr(found, "classes_") == hasattr(found, "predict_proba") == (schema is SCHEMA)
+
+
+def test_in_a_pipeline_after_per_record_steps() -> None:
+    steps = (FunctionTransformer(lambda rows: rows * [1, 1, 0.5]), Normalizer())
+    found = make_pipeline(*steps, search(steps=100)).fit(X, Y)
+    assert found.score(X, Y) > 0.8
+    assert found.predict_proba(X).shape == (ROWS, 2)
+    found.set_params(honestsearch__module__width=4, honestsearch__model="mlp").fit(X, Y)
+    assert found[-1].best_params_["module__width"] == 4
+
+
+# Grids and callbacks
+
+
+def test_grids_of_ranges_and_distributions() -> None:
+    grid = {"rule": "dpsgd", "learning_rate": stats.loguniform(0.1, 2), "clip_norm": range(1, 4)}
+    made = search(grid=grid, procedure="random-repeats", options={"mean_runs": 2}).fit(X, Y)
+    assert len(made.plan_.grid) == 40
+    assert made.best_params_["clip_norm"] in (1, 2, 3)
+
+
+class Tracker:
+    """What an MLflow or W&B logger is like: runs with parameters and metrics."""
+
+    def __init__(self) -> None:
+        self.runs: list[dict] = []
+
+    def __call__(self, candidate: ReleasedCandidate) -> None:
+        tags = {"simulated": candidate.simulated}
+        run = {"name": f"rank {candidate.number}", "params": dict(candidate.params), "tags": tags}
+        if candidate.score is not None:
+            run["metrics"] = {"noisy_score": candidate.score}
+        self.runs.append(run)
+
+
+def test_released_candidates_reach_a_tracker_best_first(tmp_path) -> None:
+    tracker = Tracker()
+    ledger = new_ledger(tmp_path)
+    made = search(grid=GRID, procedure="composition", ledger=ledger, on_candidate=tracker)
+    made.fit(X, Y)
+    assert [run["name"] for run in tracker.runs] == ["rank 1", "rank 2", "rank 3"]
+    assert tracker.runs[0]["params"] == made.best_params_
+    scores = [run["metrics"]["noisy_score"] for run in tracker.runs]
+    assert scores == sorted(scores, reverse=True)
+    assert not any(run["tags"]["simulated"] for run in tracker.runs)
+
+
+def test_a_tracker_of_a_pick_sees_no_score() -> None:
+    tracker = Tracker()
+    search(grid=GRID, procedure="composition", options={"scores": False}, on_candidate=tracker).fit(
+        X, Y
+    )
+    assert len(tracker.runs) == 3
+    assert not any("metrics" in run for run in tracker.runs)
+
+
+# Folders
+
+
+def test_a_folder_holds_the_release(tmp_path) -> None:
+    made = search(ledger=new_ledger(tmp_path), folder=tmp_path / "run").fit(X, Y)
+    assert {"card.json", "model.json", "model.safetensors"} <= {
+        path.name for path in (tmp_path / "run").iterdir()
+    }
+    assert (HonestSearch.load(tmp_path / "run").predict(X) == made.predict(X)).all()
+
+
+def test_ctrl_c_leaves_a_run_to_go_on_with(tmp_path, monkeypatch) -> None:
+    ledger = new_ledger(tmp_path)
+    made = search(grid=GRID, procedure="composition", ledger=ledger)
+    whole = training.train
+
+    def pressed(*given, **more):
+        signal.raise_signal(signal.SIGINT)
+        return whole(*given, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "train", pressed)
+        with pytest.raises(Interrupted) as raised:
+            made.fit(X, Y)
+    (folder,) = (tmp_path / "toy.ledger.runs").iterdir()
+    assert f"search.set_params(folder={str(folder)!r}).fit(X, y)" in str(raised.value)
+    made.set_params(folder=str(folder)).fit(X, Y)
+    assert len(ledger.history()) == 1  # no second charge
+    assert made.score(X, Y, public=True) > 0.8
+
+
+def test_ctrl_c_while_the_rows_are_read(tmp_path, monkeypatch) -> None:
+    ledger = new_ledger(tmp_path)
+
+    def pressed(*given, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("honestdp.run.PrivateData.open", pressed)
+        with pytest.raises(Interrupted, match=r"search\.set_params\(folder="):
+            search(ledger=ledger).fit(X, Y)
+    (folder,) = (tmp_path / "toy.ledger.runs").iterdir()
+    search(ledger=ledger, folder=folder).fit(X, Y)
+    assert len(ledger.history()) == 1

@@ -1,0 +1,88 @@
+"""What a search looks like: the guarantee first, nothing of the rows, harmless in a notebook."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from estimator_tables import GRID, SCHEMA, X, Y, frame, new_ledger, search
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+from honestdp.schema import Schema
+
+
+def test_the_guarantee_comes_first(tmp_path) -> None:
+    ledger = new_ledger(tmp_path)
+    made = search(ledger=ledger, grid=GRID, procedure="composition")
+    assert repr(made).startswith("HonestSearch(epsilon=8.0, delta=0.001, left in toy.ledger: eps")
+    assert "schema=<toy, 3 columns>" in repr(made)
+    assert "SIMULATION" not in repr(made)
+    before = repr(made)
+    assert "left in toy.ledger" in repr(search(ledger=str(ledger.path)))
+    made.fit(X, Y)
+    assert "winner: rule=dpsgd, learning_rate=" in repr(made)
+    assert ", noisy score " in repr(made)
+    assert repr(made).split("left in")[1][:40] != before.split("left in")[1][:40]
+    html = made._repr_html_()
+    assert html.index("epsilon=") < html.index("protected: one patient") < html.index("<table>")
+    assert html.index("</table>") < html.index("winner: ")
+    assert made._repr_mimebundle_() == {"text/plain": repr(made), "text/html": html}
+
+
+def test_a_simulation_says_so() -> None:
+    made = search(delta=None)
+    assert repr(made).startswith("HonestSearch(SIMULATION, NOT PRIVATE, epsilon=8.0, delta=by the")
+    assert "<strong>SIMULATION, NOT PRIVATE</strong>" in made._repr_html_()
+    made.fit(X, Y)
+    assert repr(made).startswith("HonestSearch(SIMULATION, NOT PRIVATE, epsilon=")
+    made.set_params(random_state=None)  # what was fitted stays what it is
+    assert "SIMULATION, NOT PRIVATE" in repr(made)
+
+
+def test_html_is_escaped() -> None:
+    odd = SCHEMA.model_copy(update={"name": "<script>x</script>", "unit": "<b>one</b>"})
+    html = search(schema=odd, executor="<img src=x>")._repr_html_()
+    assert "<script>" not in html
+    assert "<img" not in html
+    assert "<b>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_it_can_be_shown_whatever_its_parameters_are() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    for value in (Odd(), [Odd()], np.zeros(1000), -1, None, "x" * 1000):
+        made = search(grid=value, model=value, epsilon=value, delta=value, options=value)
+        assert len(repr(made)) < 1000
+        assert made._repr_html_()
+
+
+def test_a_ledger_that_is_gone(tmp_path) -> None:
+    ledger = new_ledger(tmp_path)
+    made = search(ledger=ledger)
+    ledger.path.unlink()
+    assert "ledger cannot be read" in repr(made)
+
+
+def test_in_a_pipeline() -> None:
+    pipeline = make_pipeline(Normalizer(), search())
+    assert "random_state=0" in repr(pipeline)  # scikit-learn writes parameters there, no more
+    assert "random_state" in pipeline.fit(X, Y)._repr_html_()
+
+
+def test_values_of_the_rows_are_nowhere() -> None:
+    """Not even those an inferred schema was read off."""
+    rows = frame(X)
+    rows.iloc[0] = 12345.678
+    made = search(schema="infer").fit(rows, np.where(Y, "seven", "eight"))
+    shown = repr(made) + made._repr_html_()
+    assert "12345" not in shown
+    assert "seven" not in shown
+
+
+@pytest.mark.parametrize("schema", ["toy.toml", SCHEMA, None, 3])
+def test_schemas_of_any_kind_can_be_shown(schema) -> None:
+    assert isinstance(SCHEMA, Schema)
+    assert repr(search(schema=schema)).startswith("HonestSearch(")

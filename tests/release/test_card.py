@@ -1,0 +1,169 @@
+"""The privacy card: every item of the list, the same in prose, a published form, checked by the
+ledger to the letter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
+
+from honestdp import Card, InputError, Ledger, verify
+from honestdp.card import json_schema
+from honestdp.run import run
+from honestdp.text import SIMULATION
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "card.schema.json"
+
+# What "How to DP-fy ML" and the deployment registry ask for, and where it is.
+ITEMS = {
+    "setting and who is trusted": ("setting", "trusted"),
+    "what accesses are covered": ("covered",),
+    "what is released": ("released", "winner", "others"),
+    "unit of privacy and contribution bound": ("unit", "contribution"),
+    "neighbouring relation": ("neighbours",),
+    "accountant, conversion, assumptions": ("accounting",),
+    "the formal statement": ("guarantee",),
+    "what is declared public": ("declared_public",),
+    "preprocessing and its charge": ("preprocessing",),
+    "noise sampler class": ("noise_sampler",),
+    "library versions": ("versions",),
+    "ledger head": ("ledger",),
+    "audit lower bound if run": ("audit_lower_bound",),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_item_is_on_it_and_in_its_prose(kind):
+    card = released(kind)[0].card
+    facts = json.loads(card.to_json())
+    for item, fields in ITEMS.items():
+        for name in fields:
+            assert name in facts, item
+    said = card.prose()
+    for words in (card.unit, card.neighbours, card.released, card.noise_sampler, card.trusted,
+                  card.guarantee.statement, card.preprocessing.what, card.procedure,
+                  card.ledger.head, card.accounting.conversion):  # fmt: skip
+        assert words in said
+    for access in card.covered:
+        assert access.what in said
+    for assumption in card.accounting.assumptions:
+        assert assumption.statement in said
+    assert "—" not in said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_has_the_published_form(kind):
+    published = json.loads(PUBLISHED.read_text())
+    assert published == json_schema(), "run tools/card_schema.py"
+    jsonschema.validate(json.loads(released(kind)[0].card.to_json()), published)
+
+
+def test_what_it_covers_is_what_was_done():
+    def covered(kind):
+        return [access.what for access in released(kind)[0].card.covered]
+
+    training, scores = "training of every candidate", "validation score of every candidate"
+    assert covered("untuned") == [training]
+    assert covered("composition") == [training, scores]
+    assert covered("pick") == [training, "validation choice of the winner"]
+    assert covered("learnt") == [training, "bounds of x"]
+    learnt = released("learnt")[0]
+    assert 0 < learnt.card.preprocessing.epsilon <= 0.05 * 2.0
+    assert learnt.card.covered[1].epsilon == learnt.card.preprocessing.epsilon
+    for kind in KINDS:
+        card, plan = released(kind)[0].card, plan_of(kind)
+        assert card.guarantee.epsilon == plan.epsilon
+        assert max(access.epsilon for access in card.covered) <= plan.epsilon
+        assert card.covered[0].noise == plan.noise_multiplier
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_never_on_it(kind):
+    """How many ran, seeds, hashes of data."""
+    text = released(kind)[0].card.to_json().decode()
+    assert "seed" not in text
+    card = released(kind)[0].card
+    shown = kind in ("mlp", "composition", "pick", "module")
+    assert bool(card.others) == shown
+    if kind == "pick":
+        assert card.winner.noisy_score is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ledger_stands_behind_it(kind, tmp_path):
+    release, ledger = released(kind)
+    charge = verify(release.card, ledger)
+    assert charge.receipt == release.receipt
+    release.save(tmp_path)
+    for form in (tmp_path, str(tmp_path / "card.json"), json.loads(release.card.to_json())):
+        assert verify(form, ledger).receipt == release.receipt
+
+
+def leaves(value: object, path: tuple = ()) -> list[tuple]:
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in leaves(item, (*path, key))]
+    if isinstance(value, list):
+        return [leaf for i, item in enumerate(value) for leaf in leaves(item, (*path, i))]
+    return [path]
+
+
+@pytest.mark.parametrize("kind", ["composition", "learnt", "repeats"])
+def test_any_change_to_it_is_seen(kind):
+    """Every single field, one after the other."""
+    release, ledger = released(kind)
+    text = release.card.to_json()
+    for path in leaves(json.loads(text)):
+        facts = json.loads(text)
+        place = facts
+        for key in path[:-1]:
+            place = place[key]
+        was = place[path[-1]]
+        place[path[-1]] = (
+            not was if isinstance(was, bool)
+            else was + 0.5 if isinstance(was, float)
+            else was + 1 if isinstance(was, int)
+            else was + "0" if isinstance(was, str)
+            else 1.0
+        )  # fmt: skip
+        with pytest.raises(InputError):
+            verify(facts, ledger)
+
+
+def test_ledgers_that_do_not_stand_behind_it(tmp_path):
+    release, ledger = released("repeats")
+    other = new_ledger(tmp_path / "other.ledger")
+    with pytest.raises(InputError, match="cut short or replaced"):
+        verify(release.card, other)
+    twin = run(plan_of("repeats"), table(), other)
+    with pytest.raises(InputError):
+        verify(twin.card, ledger)
+    with pytest.raises(InputError, match="another dataset"):
+        verify(release.card, Ledger.create(tmp_path / "n", schema=NUMBERS.model_copy(
+            update={"name": "third"}), epsilon=1.0, delta=1e-5))  # fmt: skip
+    with pytest.raises(InputError, match=r"give Ledger\.open"):
+        verify(release.card, "toy.ledger")
+    with pytest.raises(InputError, match="give a card"):
+        verify(7, ledger)
+
+
+def test_a_simulation_says_so_everywhere(tmp_path):
+    release = run(plan_of("composition"), table(), seed=1)
+    release.save(tmp_path)
+    assert SIMULATION in repr(release)
+    assert SIMULATION in release.card.prose().splitlines()[0]
+    for file in tmp_path.iterdir():
+        assert SIMULATION.encode() in file.read_bytes(), file.name
+    assert any(
+        not one.holds and "secret" in one.statement for one in release.card.accounting.assumptions
+    )
+    with pytest.raises(InputError, match="simulation"):
+        verify(release.card, new_ledger(tmp_path / "toy.ledger"))
+
+
+def test_cards_are_read_back():
+    for kind in KINDS:
+        card = released(kind)[0].card
+        assert Card.from_json(card.to_json()) == card
