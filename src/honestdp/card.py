@@ -156,8 +156,7 @@ class Card(Part):
             "What touched the data, all covered by the one guarantee:",
             *(f"- {a.what}: {a.mechanism}, noise {a.noise:.6g}." for a in self.covered),
             "",
-            f"Accounting: {accounting.conversion}. Of the two parts of the table, the "
-            f"{accounting.larger_side} part costs more, and counts.",
+            f"Accounting: {accounting.conversion}.{_side(self)}",
             *(
                 f"- {'Holds' if a.holds else 'DOES NOT HOLD'}: {a.statement} ({a.why})."
                 for a in accounting.assumptions
@@ -176,6 +175,13 @@ class Card(Part):
             entry = self.ledger
             lines.append(f"Ledger of {entry.dataset!r}: charge {entry.charge}, head {entry.head}.")
         return "\n".join(lines) + "\n"
+
+
+def _side(card: Card) -> str:
+    if not card.declared_public.get("validation_rows"):
+        return ""
+    side = card.accounting.larger_side
+    return f" Of the two parts of the table the {side} part costs more, and counts."
 
 
 def _winner(winner: Chosen | None) -> str:

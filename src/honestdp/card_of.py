@@ -94,7 +94,7 @@ def card_of(
 
 
 def _guarantee(plan: Plan) -> Guarantee:
-    epsilon, delta = up(plan.epsilon), up(plan.delta)
+    epsilon, delta = up(plan.epsilon), f"{float(up(plan.delta)):g}"
     statement = (
         f"Everything released is ({epsilon}, {delta})-differentially private for "
         f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "

@@ -29,6 +29,7 @@ from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
 PRIVATE, STATE, LOCK = ".private", "state", "lock"
+LAST = "card.json"  # of what is published: where it is, all is
 EVERY = 20.0  # seconds between two notes of where a training stands
 
 
@@ -91,6 +92,11 @@ class FolderJournal(Journal):
         self._asked = False
         self._next = time.monotonic() + EVERY
         with plain_errors(self.folder):
+            if (self.folder / LAST).exists():  # all is there, but for the tidying up
+                shutil.rmtree(self._private, ignore_errors=True)
+                raise fail(
+                    "folder", str(self.folder), "holds a finished run; load it, or choose another"
+                )
             self._new = not self._private.is_dir()
             if self._new:
                 self._make()

@@ -151,6 +151,7 @@ BAD = {
     "a short target": (X, Y[:-1], "199 rows"),
     "two targets": (X, np.column_stack([Y, Y]), "y should be a 1d array"),
     "complex": (X + 1j, Y, "Complex data not supported"),
+    "twins": (pd.DataFrame(X, columns=["a", "a", "c"]), Y, "each column have its own name"),
     "ragged": ([[1, 2, 3], [1, 2]], [0, 1], "Expected 2D array"),
     "a number": (3, Y, "Reshape your data"),
 }

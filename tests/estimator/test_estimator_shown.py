@@ -8,6 +8,7 @@ from estimator_tables import GRID, SCHEMA, X, Y, frame, new_ledger, search
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
+from honestdp import Grid
 from honestdp.schema import Schema
 
 
@@ -57,6 +58,11 @@ def test_it_can_be_shown_whatever_its_parameters_are() -> None:
         made = search(grid=value, model=value, epsilon=value, delta=value, options=value)
         assert len(repr(made)) < 1000
         assert made._repr_html_()
+
+
+def test_a_grid_is_told_by_its_size() -> None:
+    assert "grid=<3 settings>" in repr(search(grid=Grid.of(GRID)))
+    assert "grid='dpsgd-40'" in repr(search(grid="dpsgd-40"))
 
 
 def test_a_ledger_that_is_gone(tmp_path) -> None:

@@ -46,6 +46,9 @@ def test_what_is_no_grid() -> None:
         Grid.sample(3, rule="dpsgd", clip_norm=[])
     with pytest.raises(InputError, match="count=0"):
         Grid.sample(0, rule="dpsgd")
+    for seed in (-1, 2**32, 0.5, True, None):
+        with pytest.raises(InputError, match="seed="):
+            Grid.sample(3, seed=seed, rule="dpsgd")
     with pytest.raises(InputError, match="learning_rate is a set"):
         Grid.product(rule="dpsgd", learning_rate={1, 2})
 

@@ -48,7 +48,9 @@ def test_a_simulation_comes_to_the_same_end(kind, chosen, tmp_path, monkeypatch)
         folder = tmp_path / str(at)
         if not stopped(monkeypatch, at, plan, table(), seed=3, folder=folder):
             break
-        if (folder / "card.json").exists() and not (folder / ".private").exists():
+        if (folder / "card.json").exists():
+            refused("holds a finished run", plan, folder, seed=3)
+            assert load(folder).files == whole.files
             continue
         again = run(plan, table(), seed=3, folder=folder)
         assert again.files == whole.files, at
@@ -78,7 +80,10 @@ def test_one_charge_and_one_release_wherever_it_stops(kind, chosen, tmp_path, mo
             break
         files = [f for f in place.rglob("*") if f.is_file()]
         if any(f.name == "card.json" and f.parent == folder for f in files):
-            continue  # it was all there
+            refused("holds a finished run", plan, folder, ledger)
+            assert sorted(f.name for f in folder.iterdir()) == FILES
+            assert len(ledger.history()) == 1
+            continue
         kept = b"".join(f.read_bytes() for f in files)
         assert all(root not in kept for root in roots)
         release = run(plan, table(), ledger, folder=folder)
@@ -186,7 +191,7 @@ def test_folders_that_are_none_of_this_run(tmp_path, monkeypatch):
         refused("its state", plan, folder, ledger)
     state.write_bytes(whole)
     run(plan, table(), ledger, folder=folder)
-    refused("is not empty", plan, folder, ledger)
+    refused("holds a finished run", plan, folder, ledger)
     assert len(ledger.history()) == 1
 
 

@@ -46,8 +46,8 @@ class Rows:
                 raise InputError("X: a dict, but not of columns; give a list of cells for each")
             lengths = [len(column) for column in X.values()]
             return cls(X, tuple(map(str, X)), lengths[0] if lengths else 0, len(lengths))._checked()
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
+        frame = _frame(X)
+        if frame is not None:
             return cls._of_frame(X, frame)
         if not hasattr(X, "shape") or not hasattr(X, "ndim"):
             X = _array(X)  # noqa: N806
@@ -87,12 +87,22 @@ class Rows:
     def in_order(self, names: Sequence[str], wanted: Sequence[str]) -> Any:
         """The table with its columns called by these names, whatever their own, if any; as an
         array, those that are wanted."""
-        frame = nw.from_native(self.table, eager_only=True, pass_through=True)
-        table = _columns(frame) if isinstance(frame, nw.DataFrame) else self.table
+        frame = _frame(self.table)
+        table = self.table if frame is None else _columns(frame)
         if isinstance(table, Mapping):
             return dict(zip(names, table.values(), strict=True))
         places = [list(names).index(name) for name in wanted]
         return self.table if places == list(range(self.width)) else self.table[:, places]
+
+
+def _frame(table: Any) -> Any:
+    """A data frame; None where it is no such thing."""
+    try:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        return frame if isinstance(frame, nw.DataFrame) and frame.columns is not None else None
+    except Exception:
+        kind = type(table).__name__
+        raise InputError(f"a {kind} cannot be read; does each column have its own name?") from None
 
 
 def _columns(frame: Any) -> dict[int, Any]:
@@ -103,8 +113,8 @@ def target_of(y: Any) -> Any:
     """One column of targets, or None."""
     if y is None:
         return None
-    frame = nw.from_native(y, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = _frame(y)
+    if frame is not None:
         _check_column(frame.shape)
         return frame[:, 0].to_native()
     if not hasattr(y, "__len__") or (hasattr(y, "__array__") and not hasattr(y, "ndim")):

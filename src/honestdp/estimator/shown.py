@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any
 
 from honestdp.ledger import Ledger
+from honestdp.planning.grid import Grid
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION, down, up
 
@@ -100,6 +101,8 @@ def _parameters(search: Any) -> list[tuple[str, str]]:
 def _shown(value: Any) -> str:
     if isinstance(value, Schema):
         return f"<{value.name}, {len(value.columns)} columns>"
+    if isinstance(value, Grid):
+        return f"<{len(value)} settings>"
     if isinstance(value, type) or inspect.isroutine(value):
         return str(value.__name__)
     if not isinstance(value, (str, int, float, bool, dict, list, tuple, range, type(None))):

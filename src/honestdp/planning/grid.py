@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
@@ -71,8 +72,10 @@ class Grid:
 
         The draws are public: they follow from the seed, which is anyone's to know.
         """
+        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
+            raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
         # RandomState draws the same numbers in every version of NumPy: a plan stays the same.
-        source = np.random.RandomState(seed)
+        source = np.random.RandomState(int(seed))
         rows = range(positive_integer("count", count))
         return cls(tuple({n: _drawn(n, v, source) for n, v in values.items()} for _ in rows))
 
