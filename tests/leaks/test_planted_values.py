@@ -81,7 +81,8 @@ def forms() -> list[bytes]:
     found = [word.encode() for word in WORDS]
     for number in NUMBERS:
         for one in (number, number / 100, number / 50 - 1, number / 128, number / 64 - 1):
-            found += [f"{one:.6f}".rstrip("0").encode(), struct.pack("<d", one)]
+            found += [repr(one)[:8].encode(), f"{one:.6f}".encode(), struct.pack("<d", one)]
+            found += [struct.pack("<f", one)]
     return found
 
 
