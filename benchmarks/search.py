@@ -38,7 +38,7 @@ from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
 from honestdp.planning.grid import NAMED
 from honestdp.planning.make import MOST_RUNS, make_plan
-from honestdp.release import SIMULATION
+from honestdp.release.publish import SIMULATION
 from honestdp.run import run
 
 RUNS = 10

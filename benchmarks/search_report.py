@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from honestdp.release import SIMULATION
+from honestdp.release.publish import SIMULATION
 from honestdp.text import columns
 
 AUTO, NON_PRIVATE, FREE = "none/auto", "non-private", "tuned for free"

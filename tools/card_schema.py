@@ -6,7 +6,7 @@ python tools/card_schema.py
 import json
 from pathlib import Path
 
-from honestdp.card import json_schema
+from honestdp.release.card import json_schema
 
 place = Path(__file__).parent.parent / "docs" / "card.schema.json"
 place.write_text(json.dumps(json_schema(), indent=2) + "\n")

@@ -25,7 +25,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from honestdp.card import Card, verify
     from honestdp.errors import InputError
     from honestdp.estimator import HonestSearch
     from honestdp.ledger import Ledger
@@ -35,26 +34,27 @@ if TYPE_CHECKING:
     from honestdp.planning.make import make_plan
     from honestdp.planning.spec import Spec
     from honestdp.planning.table import CostTable
-    from honestdp.release import Release
-    from honestdp.saved import load
+    from honestdp.release.card import Card, verify
+    from honestdp.release.publish import Release
+    from honestdp.release.saved import load
     from honestdp.schema import Schema
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
 _HOMES = {
-    "Card": "honestdp.card",
+    "Card": "honestdp.release.card",
     "CostTable": "honestdp.planning.table",
     "Grid": "honestdp.planning.grid",
     "HonestSearch": "honestdp.estimator",
     "InputError": "honestdp.errors",
     "Ledger": "honestdp.ledger",
-    "Release": "honestdp.release",
+    "Release": "honestdp.release.publish",
     "Schema": "honestdp.schema",
     "Spec": "honestdp.planning.spec",
     "make_plan": "honestdp.planning.make",
     "affordable": "honestdp.planning.affordable",
-    "load": "honestdp.saved",
+    "load": "honestdp.release.saved",
     "plan": "honestdp.planning.costs",
-    "verify": "honestdp.card",
+    "verify": "honestdp.release.card",
 }
 
 

@@ -18,11 +18,11 @@ from scipy.special import ndtri
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.train import Schedule
 from honestdp.errors import InputError, fail
-from honestdp.journal import Journal
 from honestdp.ledger import Receipt
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.randomness import Purpose, Randomness
+from honestdp.resume.journal import Journal
 from honestdp.schema import Schema, learn_bounds, open_rows
 from honestdp.schema.encode import Encoded
 from honestdp.schema.tables import check_column, is_lazy

@@ -14,13 +14,13 @@ from contextlib import closing
 from os import PathLike
 from typing import Any
 
-from honestdp.journal import journal_in
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, checked_table
 from honestdp.randomness import Randomness
-from honestdp.release import Release, published, release
-from honestdp.run_state import StateFile
+from honestdp.release.publish import Release, published, release
+from honestdp.resume.journal import journal_in
+from honestdp.resume.state import StateFile
 from honestdp.sealing import (
     Progress,
     check_asked,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from honestdp.errors import InputError, Interrupted, SearchError, fail, positive_integer
-from honestdp.journal import Journal
 from honestdp.ledger import NEIGHBOURS, Charge, Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
+from honestdp.resume.journal import Journal
 
 T = TypeVar("T")
 

@@ -16,12 +16,12 @@ from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
 from honestdp.engine.train import Trained, check_steps, train
 from honestdp.errors import InputError
-from honestdp.journal import Journal
 from honestdp.planning.grid import MODULE
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import HIDDEN, Spec
 from honestdp.private_data import Part, schedules
 from honestdp.randomness import Randomness
+from honestdp.resume.journal import Journal
 from honestdp.sealing import Progress, tell
 from honestdp.select import Draw, Outcome
 

@@ -32,7 +32,7 @@ from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.private_data import split
-from honestdp.release import Fitted, Release
+from honestdp.release.publish import Fitted, Release
 from honestdp.run import run
 from honestdp.schema import Numeric, Schema, Target
 

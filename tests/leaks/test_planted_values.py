@@ -97,7 +97,7 @@ class Witness:
             self.seen.append(content)
             write(path, content)
 
-        monkeypatch.setattr("honestdp.journal.replace_file", noted)
+        monkeypatch.setattr("honestdp.resume.journal.replace_file", noted)
 
     def text(self, *words: object) -> None:
         self.seen += [str(word).encode() for word in words]

@@ -11,7 +11,7 @@ import pytest
 from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
 
 from honestdp import Card, InputError, Ledger, verify
-from honestdp.card import json_schema
+from honestdp.release.card import json_schema
 from honestdp.run import run
 from honestdp.text import SIMULATION
 

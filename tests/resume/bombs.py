@@ -78,12 +78,14 @@ class Bomb:
 
             return wrapped
 
-        monkeypatch.setattr("honestdp.journal.replace_file", watched(private_files.replace_file))
-        monkeypatch.setattr("honestdp.journal.os.replace", watched(os.replace))
-        monkeypatch.setattr("honestdp.journal.shutil.rmtree", watched(shutil.rmtree))
+        monkeypatch.setattr(
+            "honestdp.resume.journal.replace_file", watched(private_files.replace_file)
+        )
+        monkeypatch.setattr("honestdp.resume.journal.os.replace", watched(os.replace))
+        monkeypatch.setattr("honestdp.resume.journal.shutil.rmtree", watched(shutil.rmtree))
         monkeypatch.setattr(Ledger, "reserve", watched(Ledger.reserve))
         monkeypatch.setattr(Ledger, "release", watched(Ledger.release))
-        monkeypatch.setattr("honestdp.journal.EVERY", -1.0)  # a note after every step
+        monkeypatch.setattr("honestdp.resume.journal.EVERY", -1.0)  # a note after every step
 
     def _pass(self) -> None:
         self.passed += 1

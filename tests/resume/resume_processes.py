@@ -21,10 +21,11 @@ from pathlib import Path
 
 from bombs import SCHEMA, new_ledger, plan_of, table
 
-from honestdp import Ledger, journal, load, verify
+from honestdp import Ledger, load, verify
 from honestdp.errors import Interrupted
+from honestdp.resume import journal
+from honestdp.resume.state import StateFile
 from honestdp.run import run
-from honestdp.run_state import StateFile
 from honestdp.training import models_of
 
 KINDS = ("random-repeats", "subset-tuning", "composition")

@@ -70,7 +70,7 @@ def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
         held = [f for f in path.parent.iterdir() if f.name != "lock"]
         written.update((f.name, f.stat().st_size, oct(f.stat().st_mode)) for f in held)
 
-    monkeypatch.setattr("honestdp.journal.replace_file", noted)
+    monkeypatch.setattr("honestdp.resume.journal.replace_file", noted)
     handler = logging.Handler()
     handler.emit = records.append
     logging.getLogger().addHandler(handler)

@@ -14,12 +14,12 @@ from torch import nn
 
 from honestdp import InputError, Ledger, make_plan
 from honestdp.engine import Linear, Module, examples
-from honestdp.journal import Journal
 from honestdp.planning.defaults import LOSS_BOUND
 from honestdp.planning.spec import Spec
 from honestdp.privacy.spending import Spending
 from honestdp.private_data import PrivateData, split
 from honestdp.randomness import Randomness
+from honestdp.resume.journal import Journal
 from honestdp.run import run
 from honestdp.schema import Categorical, Numeric
 from honestdp.select import Draw, keep, noisy_scores, schedule

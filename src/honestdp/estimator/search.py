@@ -46,8 +46,8 @@ from honestdp.planning.grid import MODULE
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
-from honestdp.release import Release
-from honestdp.saved import Released, load
+from honestdp.release.publish import Release
+from honestdp.release.saved import Released, load
 from honestdp.schema import Schema
 from honestdp.schema.cells import cells
 from honestdp.schema.encode import encode_target

@@ -13,7 +13,7 @@ from honestdp.errors import Interrupted
 from honestdp.ledger import Ledger
 from honestdp.planning.plan import Plan
 from honestdp.progress import Bar
-from honestdp.release import Release
+from honestdp.release.publish import Release
 from honestdp.run import run
 
 

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from honestdp.errors import InputError
-from honestdp.json_files import Part, digest, from_json, to_json
 from honestdp.ledger import Charge, Ledger
+from honestdp.release.json_files import Part, digest, from_json, to_json
 
 CARD = "card.json"
 

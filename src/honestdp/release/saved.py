@@ -13,12 +13,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from honestdp.card import CARD, Card
 from honestdp.errors import InputError, fail
-from honestdp.json_files import sha256
-from honestdp.model_files import MODEL, TENSORS, read_model
-from honestdp.predictor import Predictor
 from honestdp.private_files import plain_errors, sync_folder
+from honestdp.release.card import CARD, Card
+from honestdp.release.json_files import sha256
+from honestdp.release.model_files import MODEL, TENSORS, read_model
+from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
 from honestdp.text import up
 

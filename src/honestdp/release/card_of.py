@@ -5,10 +5,18 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from honestdp.card import Access, Accounting, Assumption, Card, Chosen, Guarantee, Preprocessing
 from honestdp.ledger import fingerprint
 from honestdp.planning.plan import Allowance, Plan
 from honestdp.planning.procedures import ComposeAll
+from honestdp.release.card import (
+    Access,
+    Accounting,
+    Assumption,
+    Card,
+    Chosen,
+    Guarantee,
+    Preprocessing,
+)
 from honestdp.text import SIMULATION, up
 from honestdp.version import __version__
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from honestdp.card import CARD, Card, Chosen, LedgerEntry
-from honestdp.card_of import card_of
 from honestdp.engine.models import Model
 from honestdp.errors import InputError
-from honestdp.journal import Journal
-from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
-from honestdp.model_files import MODEL, write_model
 from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
-from honestdp.predictor import Predictor
-from honestdp.saved import FILES, Released, read
+from honestdp.release.card import CARD, Card, Chosen, LedgerEntry
+from honestdp.release.card_of import card_of
+from honestdp.release.json_files import WIDEST, room_for, sha256
+from honestdp.release.model_files import MODEL, write_model
+from honestdp.release.predictor import Predictor
+from honestdp.release.saved import FILES, Released, read
+from honestdp.resume.journal import Journal
 from honestdp.schema import Schema
 from honestdp.select import Outcome
 

@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
 from honestdp.errors import InputError
-from honestdp.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
 from honestdp.planning.grid import Setting
-from honestdp.predictor import Predictor
+from honestdp.release.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
+from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 from honestdp.version import __version__

@@ -24,7 +24,7 @@ from typing import Any
 from honestdp.engine.work import CandidateState
 from honestdp.errors import InputError, Interrupted, fail
 from honestdp.private_files import locked, plain_errors, replace_file, sync_folder
-from honestdp.run_state import RunState, StateFile
+from honestdp.resume.state import RunState, StateFile
 from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
