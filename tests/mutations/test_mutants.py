@@ -1,0 +1,39 @@
+"""Tests of the tests: a bug that breaks privacy, put in, must make a test fail.
+
+Each mutant changes one line of a copy of the source to a plausible mistake and names the test that
+must notice. A few run in the quick tests, to show that the machinery works.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import engine_mutants
+import ledger_mutants
+import privacy_mutants
+import pytest
+import release_mutants
+import search_mutants
+from seeded import Mutant, check_caught, check_line, name
+
+LISTS = (privacy_mutants, engine_mutants, ledger_mutants, search_mutants, release_mutants)
+MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
+FAST = ("raw scores", "any card will do")
+
+
+def test_each_has_a_name_of_its_own() -> None:
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name)
+def test_the_line_is_there(mutant: Mutant) -> None:
+    check_line(mutant)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [m if m.name in FAST else pytest.param(m, marks=pytest.mark.slow) for m in MUTANTS],
+    ids=name,
+)
+def test_the_bug_is_caught(mutant: Mutant, tmp_path: Path) -> None:
+    check_caught(mutant, tmp_path)
