@@ -14,6 +14,10 @@ class InputError(ValueError):
     """A public parameter is wrong; the message is one line meant for its author."""
 
 
+class FolderError(InputError):
+    """A run's folder cannot be read or written; the message says what became of its charge."""
+
+
 class SearchError(RuntimeError):
     """A search failed inside; told without what it was doing."""
 
@@ -28,7 +32,10 @@ def fail(name: str, value: object, remedy: str) -> InputError:
 
 
 def _shown(value: object) -> str:
-    """The value as Python writes it, cut where it would fill the screen."""
+    """A text or a number as Python writes it, cut where it would fill the screen; of all else the
+    type alone, as it may be a table that was given by mistake."""
+    if value is not None and not isinstance(value, (str, Real)):
+        return f"<{type(value).__name__}>"
     try:
         text = repr(value)
     except ValueError:  # Python writes out no whole number of more than 4300 digits

@@ -7,6 +7,7 @@ fact, the same whatever the rows hold. Nothing here is released; only structure 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,7 @@ class PrivateData:
         check_rows(plan.spec, opened.rows)
         schema = journal.schema(lambda: _with_bounds(plan, opened, randomness))
         encoded = schema.encode(opened, target, sparse=None if plan.reads_sparse else False)
+        journal.check_rows(lambda: _bytes(encoded))
         training, validation = split(plan)
         first, last = schedules(plan)
         if last is None:
@@ -91,12 +93,10 @@ def schedules(plan: Plan) -> tuple[Schedule, Schedule | None]:
     Of a random subset neither probability nor divisor may tell its size: both are public.
     """
     steps, q = plan.training.steps, plan.training.sampling_probability
-    if plan.share is None:
-        return Schedule(steps, plan.training.lot_size), None
-    return (
-        Schedule(steps, q * plan.share * plan.training.n, q),
-        Schedule(steps, q * (1 - plan.share) * plan.spec.rows, q),
-    )
+    first, *last = plan.lot_sizes
+    if not last:
+        return Schedule(steps, first), None
+    return Schedule(steps, first, q), Schedule(steps, last[0], q)
 
 
 def checked_table(plan: Plan, table: Any, target: Any) -> Any:
@@ -147,6 +147,15 @@ def _with_bounds(plan: Plan, opened: Any, randomness: Randomness) -> Schema:
 
     schema, _ = learn_bounds(plan.spec.schema, opened, plan.learning.noise_multiplier, normals)
     return schema
+
+
+def _bytes(encoded: Encoded) -> Iterator[bytes]:
+    """Sensitive: all of it, to tell it from another table."""
+    inputs = encoded.inputs
+    dense = isinstance(inputs, np.ndarray)
+    for part in (inputs,) if dense else (inputs.data, inputs.indices, inputs.indptr):
+        yield np.ascontiguousarray(part).tobytes()
+    yield np.ascontiguousarray(encoded.targets).tobytes()
 
 
 def _examples(encoded: Encoded, rows: Rows) -> Examples:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from honestdp.errors import fail
 
+DRAFT = ".new"  # what a file is called until it is whole
+
 
 def replace_file(path: Path, content: bytes) -> None:
-    draft = path.with_name(f"{path.name}.new")
+    draft = path.with_name(path.name + DRAFT)
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(handle, "wb") as file:
         file.write(content)
@@ -29,6 +31,15 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def remove_files(folder: Path, names: Iterable[str]) -> None:
+    """Remove these files, their drafts, and the folder if it is then empty."""
+    for name in names:
+        for place in (folder / name, folder / (name + DRAFT)):
+            place.unlink(missing_ok=True)
+    with suppress(OSError):  # another's file is in it
+        folder.rmdir()
+
+
 def locked(path: Path) -> int:
     """A lock that goes with the process: only one works in a folder at a time."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -38,17 +49,10 @@ def locked(path: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:  # no such thing on this system; the ledger still lets only one release
         pass
-    except OSError:
+    except BlockingIOError:
         os.close(handle)
         raise fail("folder", str(path.parent.parent), "another process works in it") from None
+    except BaseException:
+        os.close(handle)
+        raise
     return handle
-
-
-@contextmanager
-def plain_errors(folder: Path) -> Iterator[None]:
-    """What goes wrong with the folder, in one line."""
-    try:
-        yield
-    except OSError as error:
-        reason = f"{error.strerror or 'cannot be used'}; choose another, or make room"
-        raise fail("folder", str(folder), reason) from None

@@ -18,7 +18,7 @@ from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, checked_table
 from honestdp.randomness import Randomness
-from honestdp.release.publish import Release, published, release
+from honestdp.release.publish import Release, check_can_leave, published, release
 from honestdp.resume.journal import journal_in
 from honestdp.resume.state import StateFile
 from honestdp.sealing import (
@@ -27,6 +27,7 @@ from honestdp.sealing import (
     check_paid_or_simulated,
     opened,
     paid,
+    resumable,
     sealed,
     tell,
 )
@@ -52,9 +53,9 @@ def run(
         where they are not a column of it.
     ledger: the data set's budget, charged with `plan.spending`. seed: simulate instead.
     receipt: of an earlier charge for the same plan whose run did not come to a release. It gives
-        one release in all, however often it is tried. What stopped the earlier run must not
-        have depended on the data: an impatient user or a machine that went down may, a
-        person who looked inside may not.
+        one release in all, however often it is tried, and draws everything anew: for a machine
+        that went down. What stopped the earlier run must not have depended on the data, nor on
+        how long it took: whoever may lose patience gives a folder, which keeps K.
     folder: where the run is kept. What is released is written there; until then an interrupted run
         (Ctrl-C, a machine that went down) goes on when it is called again in the same way.
     progress: called now and then; where K is a secret it is told no more than the stage.
@@ -63,34 +64,39 @@ def run(
     check_paid_or_simulated(ledger, seed)
     table = checked_table(plan, table, target)  # of what is in memory, columns and row count
     models = models_of(plan)
-    state = StateFile(plan, models, simulated=seed is not None)
+    check_can_leave(plan, models)
+    state = StateFile(plan, models, seed)
     with closing(journal_in(folder, state)) as journal:
         randomness = Randomness(journal.coins) if seed is None else Randomness.simulation(seed)
         tell(progress, "opening")
         charged = paid(plan, ledger, receipt, journal)  # spent now, even if we crash
-        before = published(plan, models, ledger, charged, journal)
-        if before is not None:  # all but its last files were written
-            return before
-        data = opened(
-            charged,
-            journal,
-            lambda: PrivateData.open(plan, table, target, charged, randomness, journal),
-        )
         trainer = Trainer(plan, models, randomness, journal, progress, workers)
 
-        def tried(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
-            fitted = trainer.train(draws, data.train)
-            scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
-            return keep(plan, kept, draws, fitted, scores, randomness)
+        def whole() -> Release:
+            before = published(plan, ledger, charged, journal)
+            if before is not None:  # all but its last files were written
+                return before
+            data = opened(
+                charged,
+                journal,
+                lambda: PrivateData.open(plan, table, target, charged, randomness, journal),
+            )
 
-        def search() -> list[Outcome]:
-            kept: list[Outcome] = []
-            tell(progress, "searching")
-            for draws in schedule(plan, randomness, state.group_size):  # their number is a secret
-                kept = journal.once(tried, kept, draws)
-            if data.rest is not None:
-                kept = journal.once(trainer.final, kept, data.rest)
-            return kept
+            def tried(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
+                fitted = trainer.train(draws, data.train)
+                scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
+                return keep(plan, kept, draws, fitted, scores, randomness)
 
-        kept = sealed(plan, charged, journal, search)
-        return release(plan, data.schema, models, kept, ledger, charged, journal)  # once
+            def search() -> list[Outcome]:
+                kept: list[Outcome] = []
+                tell(progress, "searching")
+                for draws in schedule(plan, randomness, state.group_size):  # a secret number
+                    kept = journal.once(tried, kept, draws)
+                if data.rest is not None:
+                    kept = journal.once(trainer.final, kept, data.rest)
+                return kept
+
+            kept = sealed(plan, charged, journal, search)
+            return release(plan, data.schema, models, kept, ledger, charged, journal)  # once
+
+        return resumable(charged, journal, whole)

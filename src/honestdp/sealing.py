@@ -1,11 +1,18 @@
-"""What a run asks of the outside and what it tells it: payment, randomness, progress, failure."""
+"""What a run asks of the outside and what it tells it: payment, progress, failure, interruption."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from honestdp.errors import InputError, Interrupted, SearchError, fail, positive_integer
+from honestdp.errors import (
+    FolderError,
+    InputError,
+    Interrupted,
+    SearchError,
+    fail,
+    positive_integer,
+)
 from honestdp.ledger import NEIGHBOURS, Charge, Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
@@ -62,7 +69,8 @@ def paid(
     try:
         return _paid(plan, ledger, receipt, journal)
     except InputError:
-        journal.close(paid=_may_be_charged(ledger, journal))
+        if not _may_be_charged(ledger, journal):
+            journal.discard()
         raise
 
 
@@ -102,16 +110,23 @@ def _paid(
         if receipt not in (None, own.receipt):
             raise InputError(f"receipt: charge {own.receipt.id} pays for this run; leave it out")
         if own.released:
+            journal.use(own.nonce, own.receipt.id)
             return own.receipt
         receipt = own.receipt
+    elif journal.begun:  # by another ledger's word: two releases would share their coins
+        raise InputError(
+            f"folder={str(journal.folder)!r}: its charge is not in the ledger {str(ledger.path)!r}"
+        )
     if receipt is None:
-        return ledger.reserve(plan.spending, plan.public(), journal.nonce)
+        receipt = ledger.reserve(plan.spending, plan.public(), journal.nonce)
+        journal.use(journal.nonce or "", receipt.id)
+        return receipt
     charge = ledger.check(receipt)
     if receipt.plan_fingerprint != fingerprint(plan.public()):
         raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
     if not charge.pays_for(plan.spending, ledger.opening.orders):
         raise fail("receipt", receipt.id, "was charged less than this plan costs; reserve anew")
-    journal.use(charge.nonce)
+    journal.use(charge.nonce, receipt.id)
     return receipt
 
 
@@ -121,42 +136,55 @@ def opened(receipt: Receipt | None, journal: Journal, read: Callable[[], T]) -> 
     try:
         return read()
     except Exception as error:
-        if receipt is None:
+        if receipt is None or isinstance(error, FolderError):
             raise
         known = isinstance(error, InputError)
         said = str(error) if known else f"table: cannot be read ({type(error).__name__})"
-    again = (
-        f"receipt=ledger.charge({receipt.id})"
-        if journal.folder is None
-        else f"folder={str(journal.folder)!r}"
-    )
     raise InputError(
         f"{said}. The charge stands and nothing was released: mend the table and run again with "
-        f"{again}"
+        f"{_again(receipt, journal)}"
     )
 
 
 def sealed(plan: Plan, receipt: Receipt | None, journal: Journal, search: Callable[[], T]) -> T:
-    """What `search` returns. Under a best-of-K procedure no failure tells how far it had come:
-    it is told by its kind alone. In a simulation, and where all candidates are shown, as it is."""
-    kind = ""
+    """What `search` returns. In production a failure is told by its kind alone: its text may quote
+    a row, or tell how far a best-of-K search had come. In a simulation it is told as it is."""
     try:
         with journal.interruptible():
-            return search()
-    except Interrupted:
-        pass
+            found = search()
+            journal.check_asked()
+            return found
+    except FolderError as error:
+        folder: str | None = str(error)
     except Exception as error:
-        if plan.shows_all or receipt is None:
+        if receipt is None or (plan.shows_all and isinstance(error, InputError)):
             raise
-        kind = type(error).__name__
+        folder, kind = None, type(error).__name__
     # Out of the handler (and of any `with`), or the failure itself would hang on as context.
-    stands = "" if receipt is None else f"charge {receipt.id} stands, "
-    if not kind:
-        raise Interrupted(
-            f"interrupted; {stands}nothing was released. Run again with "
-            f"folder={str(journal.folder)!r} to go on where it was"
-        )
+    if folder is not None:
+        raise FolderError(folder)
+    assert receipt is not None
     raise SearchError(
-        f"the search failed ({kind}); {stands}nothing was released. "
-        "A simulation (seed=1) shows the whole error"
+        f"the search failed ({kind}); charge {receipt.id} stands, nothing was released. A "
+        f"simulation (seed=1) shows the whole error; run again with {_again(receipt, journal)}"
     )
+
+
+def resumable(receipt: Receipt | None, journal: Journal, work: Callable[[], T]) -> T:
+    """What `work` returns. A Ctrl-C is told with what became of the charge, and how to go on."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        if receipt is None and journal.folder is None:
+            raise
+    stands = "" if receipt is None else f"; charge {receipt.id} stands"
+    where = "where it was" if journal.folder is not None else "from the start"
+    raise Interrupted(
+        f"interrupted{stands}. Run again with {_again(receipt, journal)} to go on {where}"
+    )
+
+
+def _again(receipt: Receipt | None, journal: Journal) -> str:
+    if journal.folder is not None:
+        return f"folder={str(journal.folder)!r}"
+    return "" if receipt is None else f"receipt=ledger.charge({receipt.id})"

@@ -25,9 +25,20 @@ def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int 
 
 def up(value: float) -> str:
     """Four digits, never below the value: for costs."""
-    return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(value):g}"
+    return _digits(value, ROUND_CEILING)
 
 
 def down(value: float) -> str:
     """Four digits, never above the value: for what is left."""
-    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal(value):g}"
+    return _digits(value, ROUND_FLOOR)
+
+
+def small(value: float) -> str:
+    """As `up`, the way a delta is written: 1e-06."""
+    return f"{float(up(value)):g}"
+
+
+def _digits(value: float, rounding: str) -> str:
+    # By the number's own text: 0.0001 as a binary fraction is a little more than that.
+    text = repr(float(value)).removesuffix(".0")
+    return f"{Context(prec=4, rounding=rounding).create_decimal(text):g}"

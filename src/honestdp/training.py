@@ -89,7 +89,7 @@ class Trainer:
         candidate = self.plan.candidates[winner.draw.setting]
         if candidate.rule in _SCALED:
             assert candidate.learning_rate is not None
-            ratio = rest.schedule.lot_size / schedules(self.plan)[0].lot_size
+            ratio = rest.schedule.lot_size / self.plan.lot_sizes[0]
             candidate = replace(candidate, learning_rate=candidate.learning_rate * ratio)
         found = self._train([Draw(_FINAL, winner.draw.setting)], [candidate], rest)
         return [replace(winner, parameters=found[0])]
@@ -109,7 +109,7 @@ class Trainer:
                 self.randomness,
                 numbers=numbers,
                 # How far a sealed search has come would tell how long it is.
-                progress=self._told if self.report and self.plan.shows_all else None,
+                progress=self._told(draws) if self.report and self.plan.shows_all else None,
                 stop=self.journal.stop,
                 resume=found,
                 workers=self.workers,
@@ -133,5 +133,11 @@ class Trainer:
         what = tuple(models), tuple(candidates), numbers, part.schedule, simulated, rows
         return Trained(*what, tuple(states), ())
 
-    def _told(self, done: int, total: int) -> None:
-        tell(self.report, "searching", done / total)
+    def _told(self, draws: Sequence[Draw]) -> Callable[[int, int], None]:
+        """Where all are shown, draws are numbered by setting, and come in groups."""
+        before, every = draws[0].number, len(self.plan.grid)
+
+        def told(done: int, total: int) -> None:
+            tell(self.report, "searching", (before + len(draws) * done / total) / every)
+
+        return told

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import pickle
+import re
 import signal
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from estimator_tables import GRID, NUMBERS, ROWS, SCHEMA, WORDS, X, Y, frame, new_ledger, search
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, learning_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
+from torch import nn
 
 from honestdp import HonestSearch, InputError, Spec, training
 from honestdp.errors import Interrupted
-from honestdp.estimator.search import OPTIONS, ReleasedCandidate
+from honestdp.estimator.search import ReleasedCandidate
 from honestdp.planning.plan import Plan
 
 # Parameters
@@ -33,6 +38,8 @@ def test_parameters_are_stored_as_they_are_given_and_copied() -> None:
     assert copied.get_params() == {
         **params, "module__width": 7, "module__activation": None, "epsilon": 9,
     }  # fmt: skip
+    assert made.get_params()["module__width"] == 5
+    copy(made).set_params(module__width=11)
     assert made.get_params()["module__width"] == 5
 
 
@@ -51,29 +58,32 @@ def test_unknown_parameters() -> None:
 
 def test_options_are_fields_of_a_spec() -> None:
     known = {field.name for field in fields(Spec)}
-    assert set(OPTIONS) <= known
     own = set(search().get_params())
-    assert known - set(OPTIONS) - own == {"rows"}
+    assert known - set(search()._further()) - own == {"rows"}
+    for name in ("threshold", "split_seed", "learn_share", "most_runs"):
+        assert name in search()._further()
 
 
 THRESHOLD = {"threshold": 0.9, "mean_runs": 2}
 BAD = {
-    "a random state": ({"random_state": np.random.RandomState(0)}, "random_state: is a RandomSta"),
+    "a random state": ({"random_state": np.random.RandomState(0)}, "random_state: is of type Ra"),
     "a ledger in a simulation": ({"ledger": "x", "random_state": 0}, "which no ledger pays for"),
     "no ledger": ({"random_state": None}, "ledger: none"),
     "infer, for real": ({"random_state": None, "schema": "infer"}, "off the rows, unpaid"),
     "no schema there": ({"schema": "nowhere.toml"}, "nowhere.toml"),
-    "no schema": ({"schema": 3}, "schema: is a int"),
-    "rows as a ledger": ({"ledger": X, "random_state": None}, "ledger: is a ndarray"),
-    "rows as a schema": ({"schema": frame(X)}, "schema: is a DataFrame"),
+    "no schema": ({"schema": 3}, "schema: is of type int"),
+    "rows as a ledger": ({"ledger": X, "random_state": None}, "ledger: is of type ndarray"),
+    "rows as a schema": ({"schema": frame(X)}, "schema: is of type DataFrame"),
     "an executor": ({"executor": "ray"}, "executor='ray': must be \"local\""),
     "an option": ({"options": {"rows": 3}}, "options='rows': there are"),
-    "options": ({"options": 3}, "options: is a int"),
+    "options": ({"options": 3}, "options: is of type int"),
     "progress": ({"progress": "yes"}, "progress='yes'"),
-    "a callback": ({"on_candidate": 3}, "on_candidate: is a int"),
+    "a callback": ({"on_candidate": 3}, "on_candidate: is of type int"),
     "epsilon": ({"epsilon": -1}, "epsilon=-1"),
+    "a folder": ({"folder": 3}, "folder: is of type int; give a path"),
+    "rows as an executor": ({"executor": X}, "executor=<ndarray>: must be"),
     "a model": ({"model": "forest"}, "model='forest'"),
-    "a thing": ({"model": 3}, "model: is a int"),
+    "a thing": ({"model": 3}, "model: is of type int"),
     "a model of numbers": ({"model": "linear"}, "the target has classes"),
     "a loss": ({"loss": "squared"}, "logistic has 'cross_entropy'"),
     "a width": ({"module__width": 3}, "module__width: logistic has no such option"),
@@ -93,6 +103,48 @@ def test_refusals_say_why_before_anything_is_read_or_paid(name) -> None:
         made.fit(X, Y)
     assert said in str(raised.value)
     assert not hasattr(made, "release_")
+
+
+TABLES = {
+    "an array": np.full((3, 3), 987654.25),
+    "a list": [[987654.25, 1.0], [2.0, 3.0]],
+    "a frame": pd.DataFrame({"ssn": ["987654"]}),
+    "a dict": {"ssn": ["987654"]},
+}
+PLACES = {
+    "epsilon": lambda given: {"epsilon": given},
+    "delta": lambda given: {"delta": given},
+    "steps": lambda given: {"steps": given},
+    "validation": lambda given: {"validation": given},
+    "procedure": lambda given: {"procedure": given},
+    "progress": lambda given: {"progress": given},
+    "executor": lambda given: {"executor": given},
+    "folder": lambda given: {"folder": given},
+    "loss": lambda given: {"loss": given, "model": lambda: nn.Linear(3, 2)},
+    "model": lambda given: {"model": given},
+    "threshold": lambda given: {"options": {"threshold": given}, "procedure": "threshold"},
+    "scores": lambda given: {"options": {"scores": given}},
+    "split_seed": lambda given: {"options": {"split_seed": given}},
+    "bound": lambda given: {"options": {"bound": given}, "procedure": "untuned"},
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_in_the_wrong_place_is_never_shown(kind, place) -> None:
+    made = search().set_params(**PLACES[place](TABLES[kind]))
+    with pytest.raises(InputError) as raised:
+        made.fit(X, Y)
+    shown = str(raised.value) + repr(made) + made._repr_html_()
+    assert "987654" not in shown
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_as_the_number_of_rows_is_never_shown(kind) -> None:
+    with pytest.raises(InputError, match="rows=<") as raised:
+        search().plan(TABLES[kind])
+    assert "987654" not in str(raised.value)
 
 
 # Plans and budgets
@@ -140,6 +192,32 @@ def test_a_score_on_protected_rows_is_refused(tmp_path) -> None:
     assert made.score(X, Y, public=True) == np.mean(made.predict(X) == Y) > 0.8
 
 
+def test_a_score_takes_the_target_from_the_table_as_fit_does(tmp_path) -> None:
+    table = frame(X).assign(ill=Y)
+    made = search(ledger=new_ledger(tmp_path)).fit(table)
+    expected = made.score(frame(X), Y, public=True)
+    assert made.score(table, public=True) == expected
+    plain = search().fit(np.column_stack([X, Y]))
+    for kind in (np.asarray, torch.as_tensor, sparse.csr_array, pd.DataFrame):
+        assert plain.score(kind(np.column_stack([X, Y]))) == plain.score(X, Y)
+
+
+def test_a_pipelines_refusal_names_the_way(tmp_path) -> None:
+    pipe = make_pipeline(Normalizer(), search(ledger=new_ledger(tmp_path))).fit(X, Y)
+    way = "pipe[-1].score(pipe[:-1].transform(X), y, public=True)"
+    with pytest.raises(InputError, match=re.escape(way)):
+        pipe.score(X, Y)
+    assert 0 <= eval(way, {"pipe": pipe, "X": X, "y": Y}) <= 1
+
+
+def test_a_score_of_numbers_needs_every_target() -> None:
+    y = X[:, 0] - X[:, 1]
+    made = search("linear", schema=NUMBERS).fit(X, y)
+    y[3] = np.nan
+    with pytest.raises(InputError, match="leave such rows out"):
+        made.score(X, y)
+
+
 def test_scores_in_a_simulation() -> None:
     made = search().fit(X, Y)
     assert made.score(X, Y) == np.mean(made.predict(X) == Y)
@@ -151,28 +229,54 @@ def test_scores_in_a_simulation() -> None:
         made.score(X)
 
 
-@pytest.mark.filterwarnings("ignore:Scoring failed")
+def wrapped(made, plain: bool):
+    return made if plain else make_pipeline(Normalizer(), made)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_what_would_score_without_a_scoring_is_refused_before_it_costs(tmp_path, plain) -> None:
+    ledger = new_ledger(tmp_path)
+    made = wrapped(search(ledger=ledger), plain)
+    name = "steps" if plain else "honestsearch__steps"
+    for call in (
+        lambda: cross_val_score(made, X, Y, cv=KFold(3)),
+        lambda: GridSearchCV(made, {name: [10, 20]}, cv=KFold(2)).fit(X, Y),
+        lambda: learning_curve(made, X, Y, cv=KFold(2)),
+    ):
+        with pytest.raises(TypeError, match="should have a 'score' method"):
+            call()
+    assert ledger.history() == ()
+    assert not hasattr(made, "score")
+    assert hasattr(wrapped(search(), plain), "score")
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-def test_cross_validation_is_charged_fold_by_fold_and_reads_no_score(tmp_path) -> None:
+def test_cross_validation_is_charged_fold_by_fold(tmp_path) -> None:
     ledger = new_ledger(tmp_path, 15.0)
-    scores = cross_val_score(search(ledger=ledger), X, Y, cv=KFold(3))
-    assert np.isnan(scores).all()
+    cross_val_score(search(ledger=ledger), X, Y, cv=KFold(3), scoring=lambda *given: 0.0)
     assert 2 <= len(ledger.history()) <= 3
     with pytest.raises(ValueError, match="left are"):  # spent: every fit is refused
-        cross_val_score(search(ledger=ledger), X, Y, cv=KFold(3))
+        cross_val_score(search(ledger=ledger), X, Y, cv=KFold(3), scoring="accuracy")
     ledger.verify()
 
 
-@pytest.mark.filterwarnings("ignore:Scoring failed")
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_grid_search_around_it_cannot_spend_more_than_there_is(tmp_path) -> None:
     ledger = new_ledger(tmp_path, 15.0)
-    outer = GridSearchCV(search(ledger=ledger), {"steps": [10, 20, 30]}, cv=KFold(2))
+    outer = GridSearchCV(
+        search(ledger=ledger), {"steps": [10, 20, 30]}, cv=KFold(2), scoring=lambda *given: 0.0
+    )
     with pytest.raises(InputError, match="left are"):  # the last, on all rows, finds nothing left
         outer.fit(X, Y)
     assert 2 <= len(ledger.history()) < 6
     ledger.verify()
+
+
+def test_the_class_says_what_it_does_not_cover() -> None:
+    said = HonestSearch.__doc__
+    for word in ('scoring="accuracy"', "StratifiedKFold", "StandardScaler", "<ledger>.runs/"):
+        assert word in said
 
 
 def test_a_grid_search_in_a_simulation_is_free() -> None:
@@ -234,6 +338,47 @@ def test_classes_come_back_as_they_were_given(name) -> None:
     likely = made.classes_[made.predict_proba(X).argmax(1)]
     assert (likely == found).all()
     assert isinstance(found[0].item(), (kind, int))
+
+
+def declaring(*classes: str):
+    target = SCHEMA.target.model_copy(update={"classes": classes})
+    return SCHEMA.model_copy(update={"target": target})
+
+
+@pytest.mark.parametrize("classes", [("1", "0"), ("0", "1"), ("yes", "no"), ("True", "False")])
+def test_classes_stand_in_the_order_that_metrics_expect(classes) -> None:
+    y = {"1": Y, "0": Y, "yes": np.where(Y == 1, "yes", "no"), "True": Y == 1}[classes[0]]
+    made = search(schema=declaring(*classes), steps=60).fit(X, y)
+    assert list(made.classes_) == sorted(np.unique(y))
+    assert made.predict(X).dtype.kind == y.dtype.kind
+    for metric in ("accuracy", "roc_auc"):
+        assert get_scorer(metric)(made, X, y) > 0.8
+    assert get_scorer("neg_log_loss")(made, X, y) > -0.69
+    assert (made.classes_[made.predict_proba(X).argmax(1)] == made.predict(X)).all()
+
+
+def test_words_of_truth_are_truths_where_y_is() -> None:
+    found = search(schema=declaring("False", "True")).fit(X, Y == 1).predict(X)
+    assert found.dtype == bool
+    assert np.mean(found == (Y == 1)) > 0.8
+
+
+UNMATCHED = {
+    "numbers for words": Y,
+    "tensors for words": torch.as_tensor(Y),
+    "truths for words": Y == 1,
+    "a column for words": pd.Series(Y),
+}
+
+
+@pytest.mark.parametrize("name", UNMATCHED)
+def test_targets_that_can_be_no_class_cost_nothing(name, tmp_path) -> None:
+    ledger = new_ledger(tmp_path, schema=WORDS)
+    with pytest.raises(InputError, match="y: is of"):
+        search(schema=WORDS, ledger=ledger).fit(X, UNMATCHED[name])
+    with pytest.raises(InputError, match="y: is of numbers"):
+        search(schema=WORDS, ledger=ledger).fit(frame(X).assign(ill=Y))
+    assert ledger.history() == ()
 
 
 def test_one_record_changes_no_type_of_label() -> None:
@@ -373,9 +518,37 @@ def test_ctrl_c_leaves_a_run_to_go_on_with(tmp_path, monkeypatch) -> None:
             made.fit(X, Y)
     (folder,) = (tmp_path / "toy.ledger.runs").iterdir()
     assert f"search.set_params(folder={str(folder)!r}).fit(X, y)" in str(raised.value)
+    assert folder.is_absolute()
+    with pytest.warns(
+        UserWarning, match=re.escape(f"set_params(folder={str(folder)!r}).fit(X, y)")
+    ):
+        search(ledger=ledger).fit(X, Y)
+    assert len(ledger.history()) == 2
     made.set_params(folder=str(folder)).fit(X, Y)
-    assert len(ledger.history()) == 1  # no second charge
+    assert len(ledger.history()) == 2  # no second charge
     assert made.score(X, Y, public=True) > 0.8
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.ledger"]
+    made.fit(X, Y)  # in the same folder, now a new run's
+    assert len(ledger.history()) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.ledger"]
+
+
+def test_a_run_is_found_from_another_folder(tmp_path, monkeypatch) -> None:
+    def pressed(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    new_ledger(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("honestdp.run.PrivateData.open", pressed)
+        with pytest.raises(Interrupted, match=re.escape(str(tmp_path / "toy.ledger.runs"))):
+            search(ledger="toy.ledger").fit(X, Y)
+
+
+def test_a_folder_named_by_its_owner_stays(tmp_path) -> None:
+    folder = tmp_path / "toy.ledger.runs" / "mine"
+    search(ledger=new_ledger(tmp_path), folder=folder).fit(X, Y)
+    assert (folder / "card.json").exists()
 
 
 def test_ctrl_c_while_the_rows_are_read(tmp_path, monkeypatch) -> None:

@@ -138,7 +138,7 @@ def test_words_and_missing_cells() -> None:
 
 BAD = {
     "a path": ("table.csv", Y, "takes tables in memory"),
-    "a lazy frame": (pl.DataFrame(X, schema=NAMES).lazy(), Y, "takes tables in memory"),
+    "a lazy frame": (pl.DataFrame(X, schema=NAMES).lazy(), Y, "in memory: give X.collect()"),
     "one dimension": (X[:, 0], Y, "Reshape your data"),
     "three dimensions": (X[None], Y, "got 3D array"),
     "no rows": (X[:0], Y[:0], "0 sample(s)"),
@@ -154,6 +154,17 @@ BAD = {
     "twins": (pd.DataFrame(X, columns=["a", "a", "c"]), Y, "each column have its own name"),
     "ragged": ([[1, 2, 3], [1, 2]], [0, 1], "Expected 2D array"),
     "a number": (3, Y, "Reshape your data"),
+    "words and numbers": (pd.DataFrame(X, columns=["a", "b", 7]), Y, "all input features have str"),
+    "a lazy target": (X, pl.DataFrame({"ill": Y}).lazy(), "y.collect()"),
+    "a generator": (X, (v for v in Y), "y: is of type generator; give a column"),
+    "one target": (X, 1, "y should be a 1d array"),
+    "a sparse target": (X, sparse.csr_array(Y[:, None]), "y.toarray().ravel()"),
+    "a dict of targets": (X, dict(enumerate(Y)), "y: is of type dict; give a column"),
+    "a text": (X, "987-65-4321", "y: is of type str"),
+    "a set": (X, {0, 1}, "y: is of type set"),
+    "nested lists": (X, [[v] for v in Y.tolist()], "y: holds lists, not targets"),
+    "nested objects": (X, pd.Series([[v] for v in Y.tolist()]), "y: holds lists, not targets"),
+    "tensors": (X, list(torch.as_tensor(Y)), "torch.stack(y)"),
 }
 
 
@@ -182,6 +193,34 @@ def test_columns_at_predict_are_those_of_fit() -> None:
         made.predict(many)
     with pytest.raises(ValueError, match="X has 2 features, but HonestSearch is expecting 3"):
         search().fit(X, Y).predict_proba(NEW[:, :2])
+
+
+def test_names_that_may_be_cells_are_not_shown(tmp_path) -> None:
+    made = search(ledger=new_ledger(tmp_path)).fit(frame(X), Y)
+    for names in (["Jane Doe", "987-65-4321", "c"], ["Jane Doe", "987-65-4321", "17"]):
+        with pytest.raises(InputError, match="have a header") as raised:
+            made.predict(pd.DataFrame(NEW, columns=names))
+        assert "Jane" not in str(raised.value)
+        assert "987" not in str(raised.value)
+    with pytest.raises(InputError, match="unseen at fit time:\n- d\n"):
+        made.predict(frame(NEW).rename(columns={"c": "d"}))
+
+
+NUMBERED = Schema(
+    name="toy",
+    columns=tuple(c.model_copy(update={"name": str(i)}) for i, c in enumerate(SCHEMA.columns)),
+    target=SCHEMA.target,
+)
+
+
+def test_numbers_are_names_where_the_schema_has_them() -> None:
+    made = search(schema=NUMBERED).fit(numbered(X)[[2, 0, 1]], Y)
+    labels = search().fit(X, Y).predict(NEW)
+    assert list(made.feature_names_in_) == ["2", "0", "1"]
+    assert (made.predict(numbered(NEW)[[2, 0, 1]]) == labels).all()
+    assert (made.predict(numbered(NEW).rename(columns=str)[["2", "0", "1"]]) == labels).all()
+    placed = search(schema=NUMBERED).fit(X, Y)
+    assert (placed.predict(numbered(NEW)[[2, 1, 0]]) == labels).all()
 
 
 def test_names_are_forgotten_when_fit_again_without() -> None:

@@ -10,6 +10,7 @@ import torch
 from estimator_tables import NUMBERS, SCHEMA, WORDS, X, Y, new_ledger, search
 from sklearn.base import clone
 from torch import nn
+from torch.nn import functional
 
 from honestdp import Grid, HonestSearch, InputError
 from honestdp.engine.models import Linear
@@ -83,7 +84,7 @@ def test_options_survive_cloning_and_are_checked_at_fit() -> None:
     assert clone(made).model is Net
     for changes, said in (
         ({"module__width": 3}, "unexpected keyword argument 'width'"),
-        ({"module__act": nn.Tanh}, "option act is a type; give numbers and texts"),
+        ({"module__act": nn.Tanh}, "option act is of type type; give numbers and texts"),
         ({"model": nn.Linear(3, 1)}, r"ready-made and takes no options \(hidden\)"),
         ({"model": Linear(3, 2)}, "a Linear takes no options"),
         ({"grid": {**GRID, "module__width": [3]}}, "unexpected keyword argument 'width'"),
@@ -116,6 +117,47 @@ def test_a_loss_that_is_a_function() -> None:
     assert made.score(X, Y) > 0.7
     usual = search(Net, GRID, module__hidden=4, steps=60).fit(X, Y)
     assert not torch.equal(made.release_.winner.parameters, usual.release_.winner.parameters)
+
+
+@pytest.mark.parametrize("loss", [nn.MSELoss(), functional.l1_loss, nn.HuberLoss()])
+def test_torchs_own_losses_of_numbers(loss) -> None:
+    y = X[:, 0] - X[:, 1]
+    grid = {**GRID, "learning_rate": 0.1}
+    facts = {"epsilon": 50.0, "schema": NUMBERS, "steps": 60}
+    made = search(lambda: nn.Linear(3, 1), grid, loss=loss, **facts).fit(X, y)
+
+    def squeezed(outputs: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        return loss(outputs.squeeze(-1), target)
+
+    same = search(lambda: nn.Linear(3, 1), grid, loss=squeezed, **facts).fit(X, y)
+    assert torch.equal(made.release_.winner.parameters, same.release_.winner.parameters)
+
+
+def test_torchs_own_losses_of_classes() -> None:
+    one = search(lambda: nn.Linear(3, 1), GRID, loss=nn.BCEWithLogitsLoss()).fit(X, Y)
+    assert one.score(X, Y) > 0.7
+    two = search(lambda: nn.Linear(3, 2), GRID, loss=nn.CrossEntropyLoss()).fit(X, Y)
+    assert two.score(X, Y) > 0.7
+
+
+def failing() -> nn.Module:
+    raise RuntimeError("no weights here\nand more")
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (failing, r"could not be made \(RuntimeError: no weights here\); see its options"),
+        (partial(Net, hid=3), "could not be made"),
+        (nn.Linear(5, 2), "does not train on inputs of shape"),
+    ],
+)
+def test_what_fails_before_a_row_is_read_is_one_line(model, said) -> None:
+    with pytest.raises(InputError, match=said) as raised:
+        search(model, GRID).fit(X, Y)
+    assert "\n" not in str(raised.value)
+    assert raised.value.__suppress_context__
+    assert raised.value.__cause__ is None
 
 
 @pytest.mark.parametrize("loss", [None, "squared", "huber"])

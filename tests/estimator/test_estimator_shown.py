@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from estimator_tables import GRID, SCHEMA, X, Y, frame, new_ledger, search
@@ -15,11 +17,16 @@ from honestdp.schema import Schema
 def test_the_guarantee_comes_first(tmp_path) -> None:
     ledger = new_ledger(tmp_path)
     made = search(ledger=ledger, grid=GRID, procedure="composition")
-    assert repr(made).startswith("HonestSearch(epsilon=8.0, delta=0.001, left in toy.ledger: eps")
+    assert repr(made).startswith(
+        "HonestSearch(epsilon=8.0, delta=0.001, left in toy.ledger for a p"
+    )
     assert "schema=<toy, 3 columns>" in repr(made)
     assert "SIMULATION" not in repr(made)
     before = repr(made)
     assert "left in toy.ledger" in repr(search(ledger=str(ledger.path)))
+    SCHEMA.save(tmp_path / "toy.toml")
+    paths = {"ledger": ledger.path, "schema": str(tmp_path / "toy.toml")}
+    assert "left in toy.ledger" in repr(search(**paths))
     made.fit(X, Y)
     assert "winner: rule=dpsgd, learning_rate=" in repr(made)
     assert ", noisy score " in repr(made)
@@ -63,6 +70,26 @@ def test_it_can_be_shown_whatever_its_parameters_are() -> None:
 def test_a_grid_is_told_by_its_size() -> None:
     assert "grid=<3 settings>" in repr(search(grid=Grid.of(GRID)))
     assert "grid='dpsgd-40'" in repr(search(grid="dpsgd-40"))
+
+
+def test_only_what_is_no_default_is_shown_pickled_or_not(tmp_path) -> None:
+    made = search(validation=0.2, executor="lo" + "cal", folder=tmp_path / "run")
+    again = pickle.loads(pickle.dumps(made))
+    assert repr(again) == repr(made)
+    for name in ("validation", "executor", "procedure", "model", "Path>"):
+        assert name not in repr(again)
+    assert f"folder={str(tmp_path / 'run')!r}" in repr(again)
+    assert "steps=7)" in repr(search(steps=np.int64(7)))
+
+
+def test_lists_are_shown_where_they_belong() -> None:
+    assert "grid={'rule': 'dpsgd', 'learning_rate': [0.1, 1.0, 4.0]}" in repr(search(grid=GRID))
+    rows = X.tolist()
+    for shown in (
+        repr(search(rows)), repr(search(grid=rows)), repr(search(options={"threshold": frame(X)})),
+        repr(search(epsilon=rows)), repr(search(steps=tuple(rows))),
+    ):  # fmt: skip
+        assert str(X[0, 0])[:8] not in shown
 
 
 def test_a_ledger_that_is_gone(tmp_path) -> None:

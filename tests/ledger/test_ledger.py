@@ -220,8 +220,8 @@ def test_a_ledger_of_nonsense_is_not_made(tmp_path: Path, wrong: dict[str, objec
 @pytest.mark.parametrize("plan", [{"x": object()}, {"x": float("nan")}, {"x": {1, 2}}])
 def test_a_plan_that_cannot_be_written_down_spends_nothing(ledger: Ledger, plan: object) -> None:
     head = ledger.head
-    refused(lambda: ledger.reserve(pair(0.1), plan), "plan=['x']")  # type: ignore[arg-type]
-    refused(lambda: ledger.reserve(pair(0.1), [1]), "plan=[1]")  # type: ignore[arg-type]
+    refused(lambda: ledger.reserve(pair(0.1), plan), "plan='x'")  # type: ignore[arg-type]
+    refused(lambda: ledger.reserve(pair(0.1), [1]), "plan=<list>")  # type: ignore[arg-type]
     refused(lambda: ledger.reserve((0.1, 0.0), {}), "spending=")  # type: ignore[arg-type]
     refused(lambda: ledger.release(1), "receipt=1")  # type: ignore[arg-type]
     assert ledger.head == head
@@ -258,6 +258,16 @@ def test_threads_copies_and_pickles_share_the_budget(ledger: Ledger) -> None:
     assert len(granted) == 3
     assert all("left are" in text for text in refusals)
     ledger.verify()
+
+
+def test_a_nonce_is_charged_once(ledger: Ledger) -> None:
+    receipt = ledger.reserve(pair(0.1), {}, "a" * 32)
+    charge = ledger.charge_of("a" * 32)
+    assert charge is not None
+    assert charge.receipt == receipt
+    assert ledger.charge_of("b" * 32) is None
+    refused(lambda: ledger.reserve(pair(0.1), {}, "a" * 32), "was charged before")
+    assert len(ledger.history()) == 1
 
 
 def test_nothing_but_public_facts_is_in_the_file(ledger: Ledger) -> None:

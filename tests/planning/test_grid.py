@@ -6,7 +6,10 @@ import pickle
 from copy import deepcopy
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import torch
 from scipy import stats
 
 from honestdp import Grid, InputError
@@ -49,8 +52,20 @@ def test_what_is_no_grid() -> None:
     for seed in (-1, 2**32, 0.5, True, None):
         with pytest.raises(InputError, match="seed="):
             Grid.sample(3, seed=seed, rule="dpsgd")
-    with pytest.raises(InputError, match="learning_rate is a set"):
-        Grid.product(rule="dpsgd", learning_rate={1, 2})
+    for values in ({1, 2}, pd.Series([1, 2]), pl.Series([1, 2]), torch.ones(2), (i for i in "ab")):
+        said = f"learning_rate is a {type(values).__name__}; give a number, a text, or a list"
+        with pytest.raises(InputError, match=said):
+            Grid.product(rule="dpsgd", learning_rate=values)
+
+
+def test_a_list_of_dicts_of_lists_is_the_union_of_their_products() -> None:
+    sgd = {"rule": "dpsgd", "learning_rate": [0.1, 1.0], "clip_norm": 1.0}
+    adam = {"rule": ["dpadam"], "clip_norm": np.array([0.5, 2.0])}
+    made = Grid.of([sgd, adam, {"rule": "dpadamwosm"}])
+    parts = [*Grid.of(sgd).settings, *Grid.of(adam).settings, {"rule": "dpadamwosm"}]
+    assert list(map(dict, made.settings)) == list(map(dict, parts))
+    assert len(made) == 5
+    assert len(Grid.of([{**sgd, "learning_rate": stats.uniform(0.1, 1)}, adam])) == 42
 
 
 def test_copies() -> None:

@@ -132,6 +132,49 @@ def test_any_change_to_it_is_seen(kind):
             verify(facts, ledger)
 
 
+def test_a_folder_is_verified_with_its_model(tmp_path):
+    release, ledger = released("composition")
+    release.save(tmp_path)
+    for name in ("model.json", "model.safetensors"):
+        whole = (tmp_path / name).read_bytes()
+        for content in (b"{}", whole[:-1] + b"x", b""):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(InputError, match="its model is not the one"):
+                verify(tmp_path, ledger)
+        (tmp_path / name).write_bytes(whole)
+    verify(tmp_path, ledger)
+
+
+def test_numbers_that_json_does_not_have(tmp_path):
+    release, ledger = released("composition")
+    text = release.card.to_json().decode()
+    for odd in ("NaN", "Infinity", "1e999"):
+        for key in ('"noisy_score": ', '"noise": ', '"epsilon": ', '"rows": '):
+            i = text.index(key) + len(key)
+            end = min(text.index(mark, i) for mark in ",\n")
+            with pytest.raises(InputError):
+                verify(json.loads(text[:i] + odd + text[end:]), ledger)
+            with pytest.raises(InputError):
+                verify(Card.from_json(text[:i] + odd + text[end:]), ledger)
+
+
+def test_what_a_card_says_of_each_procedure():
+    subset, learnt, pick = (released(kind)[0].card for kind in ("subset", "learnt", "pick"))
+    assert "of the winner again" in subset.covered[0].what
+    assert "not of the model released" in subset.released
+    assert "Koskela" in subset.accounting.conversion
+    assert len(subset.declared_public["lot_size"]) == 2
+    assert "the bounds that were learnt" in learnt.released
+    assert "bounds cost is added" in learnt.accounting.conversion
+    assert "which one was picked" in pick.released
+    assert released("threshold")[0].card.declared_public["threshold"] == 0.01
+    for kind in KINDS:
+        card = released(kind)[0].card
+        assert card.declared_public["procedure"] == repr(plan_of(kind).procedure)
+    simulated = run(plan_of("composition"), table(), seed=1).card
+    assert "would be, were its randomness secret" in simulated.guarantee.statement
+
+
 def test_ledgers_that_do_not_stand_behind_it(tmp_path):
     release, ledger = released("repeats")
     other = new_ledger(tmp_path / "other.ledger")

@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from releases import KINDS, Net, released, table
+from releases import KINDS, SCHEMA, Net, new_ledger, released, table
 from safetensors.torch import load_file
 from torch import nn
 
 from honestdp import InputError, Spec, load, make_plan
 from honestdp.datasets import adult
+from honestdp.engine import Module
 from honestdp.run import run
 
 FILES = ("card.json", "model.json", "model.safetensors")
@@ -29,6 +30,11 @@ FILES = ("card.json", "model.json", "model.safetensors")
 def saved(tmp_path) -> Path:
     released("composition")[0].save(tmp_path)
     return tmp_path
+
+
+@pytest.mark.parametrize("folder", [None, 5, b"x"])
+def test_what_is_no_folder(folder):
+    refused(folder, "give the path")
 
 
 def refused(folder: Path, *words: str, **named) -> None:
@@ -49,7 +55,7 @@ def test_what_is_loaded_is_what_was_saved(kind, tmp_path):
     found = load(tmp_path, module=Net if kind == "module" else None)
     assert found.card == release.card
     assert found.schema == release.schema
-    assert len(found.candidates) == (len(release.candidates) if release.card.others else 0)
+    assert len(found.candidates) == len(release.candidates)
     for own, other in zip([release.winner, *release.candidates[1:]],
                           [found.winner, *found.candidates[1:]], strict=True):  # fmt: skip
         assert own.setting == other.setting
@@ -65,7 +71,70 @@ def test_other_tools_read_the_tensors(saved):
     tensors = load_file(saved / "model.safetensors")
     release = released("composition")[0]
     assert torch.equal(tensors["weight"], release.winner.tensors["weight"])
-    assert torch.equal(tensors["others.2.bias"], release.candidates[2].tensors["bias"])
+    assert torch.equal(tensors["others/2/bias"], release.candidates[2].tensors["bias"])
+
+
+class Tempered(nn.Module):
+    """A parameter without a shape, and names that look like a file's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+        self.temperature = nn.Parameter(torch.tensor(1.0))
+        self.others = nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1)])
+
+    def forward(self, x):
+        return self.others[1](self.others[0](self.layer(x) / self.temperature))
+
+
+class Shares(Tempered):
+    def __init__(self) -> None:
+        super().__init__()
+        whole = torch.rand(4)
+        self.register_buffer("some", whole[:2])
+        self.register_buffer("more", whole)
+
+
+class Sparse(Tempered):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("odd", torch.eye(3).to_sparse())
+
+
+@pytest.mark.parametrize("net", [Tempered, Shares])
+def test_odd_modules_are_saved_too(net, tmp_path):
+    plan = replace_model(Module(net, classes=2))
+    release = run(plan, table(), seed=1, folder=tmp_path / "run")
+    found = load(tmp_path / "run", net)
+    np.testing.assert_array_equal(found.predict_proba(table()), release.predict_proba(table()))
+
+
+def test_what_could_not_leave_is_not_paid_for(tmp_path):
+    ledger = new_ledger(tmp_path / "toy.ledger")
+    with pytest.raises(InputError, match="cannot be written to a file"):
+        run(replace_model(Module(Sparse, classes=2)), table(), ledger)
+    assert ledger.history() == ()
+
+
+def replace_model(model):
+    return make_plan(
+        Spec(schema=SCHEMA, rows=60, epsilon=2.0, delta=1e-4, steps=4, lot_size=8, model=model,
+             grid={"rule": "dpadam", "learning_rate": [0.1, 0.01]}, procedure="composition")
+    )  # fmt: skip
+
+
+class Other(Net):
+    """The same parameters, another way to use them."""
+
+    def forward(self, x):
+        return self.last(torch.tanh(self.frozen(torch.tanh(self.first(x))) + self.shift))
+
+
+def test_another_net_of_the_same_shape_is_told(tmp_path):
+    released("module")[0].save(tmp_path)
+    refused(tmp_path, "answers otherwise", module=Other)
+    refused(tmp_path, "other classes", module=Module(Net, classes=None))
+    refused(tmp_path, "other classes", module=Module(Net, classes=2, tokens=5))
 
 
 def test_a_module_is_asked_for(tmp_path):
@@ -178,6 +247,7 @@ def test_equal_predictions_on_the_embedded_table_in_another_process(tmp_path):
 import sys, numpy as np
 from honestdp import load
 from honestdp.datasets import adult
+from honestdp.engine import Module
 found = load(sys.argv[1] + "/run")
 table = adult().test
 np.savez(sys.argv[1] + "/found.npz", labels=found.predict(table), p=found.predict_proba(table))

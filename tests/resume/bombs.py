@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,9 @@ class Bomb:
             "honestdp.resume.journal.replace_file", watched(private_files.replace_file)
         )
         monkeypatch.setattr("honestdp.resume.journal.os.replace", watched(os.replace))
-        monkeypatch.setattr("honestdp.resume.journal.shutil.rmtree", watched(shutil.rmtree))
+        monkeypatch.setattr(
+            "honestdp.resume.journal.remove_files", watched(private_files.remove_files)
+        )
         monkeypatch.setattr(Ledger, "reserve", watched(Ledger.reserve))
         monkeypatch.setattr(Ledger, "release", watched(Ledger.release))
         monkeypatch.setattr("honestdp.resume.journal.EVERY", -1.0)  # a note after every step

@@ -103,7 +103,7 @@ def interrupt(folder: Path) -> dict[str, object]:
     assert stopped.__context__ is None
     os.waitpid(pid, 0)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    kept = StateFile(plan, models_of(plan), simulated=False).read(
+    kept = StateFile(plan, models_of(plan), None).read(
         (folder / "run" / ".private" / "state").read_bytes()
     )
     steps = sorted({state.step for _, state in kept.at_work})

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from bombs import GRID, KINDS, Bomb, Killed, new_ledger, plan_of, table
 
-from honestdp import InputError, Ledger, load, verify
+from honestdp import InputError, Ledger, load, private_files, verify
+from honestdp.errors import FolderError, Interrupted
 from honestdp.privacy.runs import RunCount
 from honestdp.randomness import Randomness
 from honestdp.run import run
@@ -183,7 +184,7 @@ def test_folders_that_are_none_of_this_run(tmp_path, monkeypatch):
     folder = tmp_path / "run"
     assert stopped(monkeypatch, 15, plan, table(), ledger, folder=folder)
     refused("of another plan", plan_of("random-repeats", epsilon=1.0), folder, ledger)
-    refused("is a simulation's", plan, folder, seed=1)
+    refused("one is a simulation", plan, folder, seed=1)
     state = folder / ".private" / "state"
     whole = state.read_bytes()
     for content in (b"", whole[:50], whole[:-1], b"\xff" * 1000, whole[:8] + b"x" + whole[9:]):
@@ -193,6 +194,144 @@ def test_folders_that_are_none_of_this_run(tmp_path, monkeypatch):
     run(plan, table(), ledger, folder=folder)
     refused("holds a finished run", plan, folder, ledger)
     assert len(ledger.history()) == 1
+
+
+def test_no_bit_of_a_state_may_change(tmp_path, monkeypatch):
+    plan, folder = plan_of("random-repeats"), tmp_path / "run"
+    assert stopped(monkeypatch, 15, plan, table(), seed=1, folder=folder)
+    state = folder / ".private" / "state"
+    whole = state.read_bytes()
+    for bit in range(0, 8 * len(whole), 8 * len(whole) // 60):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << (bit % 8)
+        state.write_bytes(changed)
+        refused("folder=", plan, folder, seed=1)
+    state.write_bytes(whole)
+    refused("of another seed", plan, folder, seed=2)
+    assert run(plan, table(), seed=1, folder=folder).files == run(plan, table(), seed=1).files
+
+
+def test_two_ledgers_do_not_share_a_run(tmp_path, monkeypatch):
+    """Their releases would have the same coins, and halves of trainings in common."""
+    plan, ledger = plan_of("random-repeats"), new_ledger(tmp_path)
+    folder = tmp_path / "run"
+    assert stopped(monkeypatch, 15, plan, table(), ledger, folder=folder)
+    (tmp_path / "other").mkdir()
+    other = new_ledger(tmp_path / "other")
+    refused("its charge is not in the ledger", plan, folder, other)
+    assert other.history() == ()
+    assert (folder / ".private" / "state").exists()
+
+
+def test_other_rows_are_not_gone_on_with(tmp_path, monkeypatch):
+    """Which rows train and which score goes by their numbers: a row must not change sides."""
+    plan, ledger = plan_of("random-repeats"), new_ledger(tmp_path)
+    folder = tmp_path / "run"
+    assert stopped(monkeypatch, 15, plan, table(), ledger, folder=folder)
+    turned = {name: cells[::-1] for name, cells in table().items()}
+    with pytest.raises(InputError, match="not those the run began with"):
+        run(plan, turned, ledger, folder=folder)
+    run(plan, table(), ledger, folder=folder)
+    assert len(ledger.history()) == 1
+
+
+def test_bounds_are_learnt_once(tmp_path, monkeypatch):
+    from honestdp import private_data
+
+    plan, ledger, asked = plan_of("untuned"), new_ledger(tmp_path), []
+    learn = private_data.learn_bounds
+    monkeypatch.setattr(
+        private_data, "learn_bounds", lambda *given: asked.append(1) or learn(*given)
+    )
+    folder = tmp_path / "run"
+    assert stopped(monkeypatch, 12, plan, table(), ledger, folder=folder)
+    run(plan, table(), ledger, folder=folder)
+    assert asked == [1]
+
+
+def test_a_disk_that_is_full_is_told_as_such(tmp_path, monkeypatch):
+    plan, ledger = plan_of("random-repeats"), new_ledger(tmp_path)
+    folder = tmp_path / "run"
+    for at in (1, 3, 2):  # before it is paid for, as rows are opened, in the search gone on with
+        calls = []
+
+        def full(path, content, at=at, calls=calls):
+            calls.append(path)
+            if len(calls) >= at:
+                raise OSError(28, "No space left on device")
+            private_files.replace_file(path, content)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("honestdp.resume.journal.replace_file", full)
+            patch.setattr("honestdp.resume.journal.EVERY", -1.0)
+            with pytest.raises(FolderError) as caught:
+                run(plan, table(), ledger, folder=folder)
+        said = str(caught.value)
+        assert "No space left on device" in said
+        assert caught.value.__context__ is None or at != 2
+        if at == 1:
+            assert "choose another, or make room" in said
+            assert ledger.history() == ()
+        else:
+            assert "charge 1 stands: make room and run again in this folder" in said
+    run(plan, table(), ledger, folder=folder)
+    assert len(ledger.history()) == 1
+
+
+def test_what_is_not_a_runs_is_left_alone(tmp_path):
+    plan, ledger = plan_of("untuned"), new_ledger(tmp_path)
+    folder = tmp_path / "mine"
+    (folder / ".private").mkdir(parents=True)
+    diary = folder / ".private" / "diary.txt"
+    diary.write_text("dear diary")
+    refused("is not a run's", plan, folder, ledger)
+    (folder / "card.json").write_text("{}")
+    refused("holds a finished run", plan, folder, ledger)
+    assert diary.read_text() == "dear diary"
+    link = tmp_path / "link"
+    link.mkdir()
+    (link / ".private").symlink_to(folder / ".private")
+    refused("is not a run's", plan, link, ledger)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(InputError, match="left are"):
+        run(plan_of("untuned", epsilon=40.0), table(), ledger, folder=empty)
+    assert list(empty.iterdir()) == []  # it was there before
+    assert ledger.history() == ()
+
+
+def test_ctrl_c_while_the_rows_are_read(tmp_path, monkeypatch):
+    plan, ledger = plan_of("untuned"), new_ledger(tmp_path)
+
+    def pressed(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("honestdp.private_data.split", pressed)
+        with pytest.raises(Interrupted, match=r"charge 1 stands. Run again with folder="):
+            run(plan, table(), ledger, folder=tmp_path / "run")
+    run(plan, table(), ledger, folder=tmp_path / "run")
+    other = new_ledger_in(tmp_path / "other")
+    with monkeypatch.context() as patch:
+        patch.setattr("honestdp.private_data.split", pressed)
+        with pytest.raises(
+            Interrupted, match=r"receipt=ledger.charge\(1\) to go on from the start"
+        ):
+            run(plan, table(), other)
+
+
+def new_ledger_in(folder: Path) -> Ledger:
+    folder.mkdir()
+    return new_ledger(folder)
+
+
+def test_progress_of_groups_adds_up(monkeypatch):
+    monkeypatch.setattr("honestdp.resume.state._MOST", 2)
+    told = []
+    run(plan_of("composition"), table(), seed=1, progress=told.append, workers=1)
+    shares = [share for _, share in told if share is not None]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_one_at_a_time(tmp_path, monkeypatch):

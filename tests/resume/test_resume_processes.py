@@ -22,8 +22,7 @@ def test_interrupted_and_gone_on_with(tmp_path):
     found = answer(PROGRAM, "interrupt", tmp_path, timeout=120)
     folder = str(tmp_path / "run")
     assert found["said"] == (
-        f"interrupted; charge 1 stands, nothing was released. Run again with folder={folder!r} "
-        "to go on where it was"
+        f"interrupted; charge 1 stands. Run again with folder={folder!r} to go on where it was"
     )
     assert max(found["steps"]) > 0
     assert found["charges"] == 1

@@ -133,6 +133,19 @@ def test_a_failure_inside_does_not_tell_how_far_it_was(name, tmp_path, monkeypat
         run(make_plan(asked(name)), table(), seed=1)
 
 
+@pytest.mark.parametrize("name", ["composition", "untuned"])
+def test_a_failure_quotes_no_row_where_all_is_shown_either(name, tmp_path, monkeypatch):
+    def breaks(*given, **named):
+        raise ValueError("cannot take [0.123, 0.456]")
+
+    monkeypatch.setattr("honestdp.run.noisy_scores", breaks)
+    ledger = Ledger.create(tmp_path / "l", schema=SCHEMA, epsilon=3.0, delta=1e-4)
+    with pytest.raises(SearchError, match=r"ValueError.*receipt=ledger.charge\(1\)") as caught:
+        run(make_plan(asked(name)), table(), ledger)
+    assert caught.value.__context__ is None
+    assert "0.123" not in str(caught.value)
+
+
 def test_composition_tells_how_far_it_is():
     progress = []
     run(make_plan(asked("composition")), table(), seed=1, progress=progress.append)

@@ -65,7 +65,7 @@ def named(model: Model, params: Tensor) -> dict[str, Tensor]:
     """Views of params [..., parameter] by name and shape."""
     parts = params.split([math.prod(shape) for _, shape in model.layout], dim=-1)
     return {
-        name: part.view(*params.shape[:-1], *shape)
+        name: part.view((*params.shape[:-1], *shape))
         for (name, shape), part in zip(model.layout, parts, strict=True)
     }
 

@@ -8,6 +8,7 @@ need other examples make no sense then, and are refused by name.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from functools import partial
@@ -49,7 +50,9 @@ class Module:
         require a gradient stay as they are.
     classes: as for the built-in models: None for real targets and half the squared error, else
         cross-entropy over one output a class (for two classes also one output, the log-odds).
-    criterion: another loss, of (outputs of one example, its target) -> number.
+    criterion: another loss, of (outputs of one example, its target) -> number. Of a net with one
+        output both are single floats, so that `nn.MSELoss()` and `nn.BCEWithLogitsLoss()` fit;
+        unless it cannot take such an output, because it squeezes it itself.
     tokens: for inputs of whole numbers, how many there are: 0 .. tokens-1. A row with another
         one contributes nothing, and is never predicted correctly.
     options: what the function is called with, by name: numbers and texts, so that they can be
@@ -69,6 +72,7 @@ class Module:
         self._factory = None if isinstance(module, nn.Module) else partial(module, **self.options)
         self.module = module if isinstance(module, nn.Module) else _seeded(self._factory, 0)
         self.loss, self.criterion = Loss.of(classes), criterion
+        self._single = criterion is not None and _takes_single(criterion)
         self.tokens = None if tokens is None else positive_integer("tokens", tokens)
         _refuse(self.module)
         self._trained = {n: p for n, p in self.module.named_parameters() if p.requires_grad}
@@ -128,11 +132,11 @@ class Module:
             if self.criterion is not None or outputs == self.loss.outputs:
                 self._gradients(self._copy(), start, x, y)
         except Exception as error:
-            reason = str(error).strip().split("\n")[0]
+            reason = _first_line(error)
             raise InputError(
                 f"module: does not train on inputs of shape {examples.shape} a row ({reason}); its "
                 "outputs need the shape [row, output]"
-            ) from error
+            ) from None
         if self.criterion is None and outputs != self.loss.outputs:
             raise InputError(
                 f"module: has {outputs} outputs a row for {self.loss.classes or 'no'} classes; "
@@ -170,6 +174,8 @@ class Module:
         classes = self.loss.classes
         target = y.clamp(0, classes - 1) if classes else y.float()
         if self.criterion is not None:
+            if self._single and output.shape == (1,):
+                return self.criterion(output.squeeze(-1), target.float())
             return self.criterion(output, target)
         if not classes:
             return (output.squeeze(-1) - target).square().sum() / 2
@@ -292,8 +298,8 @@ def _options(module: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         if value is not None and not isinstance(value, (str, bool, int, float)):
             raise InputError(
-                f"module: option {name} is a {type(value).__name__}; give numbers and texts, or "
-                "functools.partial(your_class, ...) with anything else"
+                f"module: option {name} is of type {type(value).__name__}; give numbers and texts, "
+                "or functools.partial(your_class, ...) with anything else"
             )
     return dict(options)
 
@@ -304,10 +310,27 @@ def _seeded(factory: Callable[[], Any] | None, seed: int) -> nn.Module:
         torch.manual_seed(seed)
         try:
             made = factory()
-        except TypeError as error:  # a wrong or absent option, most often
-            raise InputError(f"module: could not be made ({error}); see its options") from error
+        except Exception as error:  # a wrong or absent option, most often; no row was read
+            said = f"{type(error).__name__}: {_first_line(error)}"
+            raise InputError(f"module: could not be made ({said}); see its options") from None
     if not isinstance(made, nn.Module):
         raise InputError(
             f"module: the function made a {type(made).__name__}, not a torch.nn.Module"
         )
     return made
+
+
+def _takes_single(criterion: Callable[[Tensor, Tensor], Tensor]) -> bool:
+    """Whether a loss can take one output as a number without dimensions; made-up ones are tried.
+    In `vmap` squeeze(-1) refuses it."""
+    ones = torch.ones(1, 2)
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            vmap(vmap(grad(criterion)))(ones, ones)
+        except Exception:
+            return False
+    return True
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -24,20 +25,26 @@ Y_IS_NONE = f"{ME} requires y to be passed, but the target y is None"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """A table in memory. names: of its columns, where all of them are text; else None."""
+    """A table in memory. names: of its columns, where all of them are text; else None. numbers:
+    what they are called, where all of them are whole numbers. frame: the table, where it is one."""
 
     table: Any  # Sensitive
     names: tuple[str, ...] | None
     count: int
     width: int
+    numbers: tuple[str, ...] | None = None
+    frame: Any = None  # Sensitive
 
     @classmethod
     def of(cls, X: Any) -> Rows:  # noqa: N803
         if isinstance(X, Rows):
             return X
-        if isinstance(X, (str, os.PathLike)) or is_lazy(X):
+        kind = type(X).__name__
+        if is_lazy(X):
+            raise InputError(f"X: is of type {kind}; {ME} takes tables in memory: give X.collect()")
+        if isinstance(X, (str, os.PathLike)):
             raise InputError(
-                f"X: is a {type(X).__name__}; {ME} takes tables in memory, honestdp.run files too"
+                f"X: is of type {kind}; {ME} takes tables in memory, honestdp.run files too"
             )
         if hasattr(X, "tocsr"):
             X = X.tocsr()  # noqa: N806 - columns can be picked from it, whatever it was
@@ -64,9 +71,24 @@ class Rows:
         count, width = frame.shape
         names = tuple(frame.columns)
         if all(isinstance(name, str) for name in names):
-            return cls(table, names, count, width)._checked()
-        # Numbered columns, as pandas names those of an array: known by their places.
-        return cls(_columns(frame), None, count, width)._checked()
+            return cls(table, names, count, width, frame=frame)._checked()
+        if any(isinstance(name, str) for name in names):
+            raise InputError(
+                "X: Feature names are only supported if all input features have string names; "
+                "some of these have, some not: use X.columns = X.columns.astype(str)"
+            )
+        # Numbered columns, as pandas names those of an array: known by their places, unless the
+        # schema's names are numbers too.
+        whole = all(isinstance(name, Integral) for name in names)
+        numbers = tuple(map(str, names)) if whole else None
+        return cls(_columns(frame), None, count, width, numbers)._checked()
+
+    def named_for(self, wanted: Sequence[str]) -> Rows:
+        """The same, known by its columns' numbers if those are all that is wanted."""
+        if self.numbers is None or not set(wanted) <= set(self.numbers):
+            return self
+        table = dict(zip(self.numbers, self.table.values(), strict=True))
+        return Rows(table, self.numbers, self.count, self.width)
 
     def _checked(self) -> Rows:
         for found, what in ((self.count, "sample(s)"), (self.width, "feature(s)")):
@@ -84,15 +106,31 @@ class Rows:
     def holds(self, column: str) -> bool:
         return self.names is not None and column in (name.strip() for name in self.names)
 
+    def column(self, name: str) -> Any:
+        """One column of a table that `holds` it."""
+        place = [known.strip() for known in self.names or ()].index(name)
+        if self.frame is not None:
+            return self.frame[:, place].to_native()
+        return list(self.table.values())[place]
+
+    def without_last(self) -> tuple[Rows, Any]:
+        """An array but for its last column, and that one."""
+        if isinstance(self.table, Mapping):
+            columns = list(self.table.values())
+            table, last = dict(enumerate(columns[:-1])), columns[-1]
+        else:
+            table, last = self.table[:, :-1], self.table[:, -1]
+            last = self.table[:, [-1]].toarray()[:, 0] if hasattr(table, "tocsr") else last
+        return Rows(table, None, self.count, self.width - 1), last
+
     def in_order(self, names: Sequence[str], wanted: Sequence[str]) -> Any:
         """The table with its columns called by these names, whatever their own, if any; as an
         array, those that are wanted."""
-        frame = _frame(self.table)
-        table = self.table if frame is None else _columns(frame)
+        table = self.table if self.frame is None else _columns(self.frame)
         if isinstance(table, Mapping):
             return dict(zip(names, table.values(), strict=True))
         places = [list(names).index(name) for name in wanted]
-        return self.table if places == list(range(self.width)) else self.table[:, places]
+        return table if places == list(range(self.width)) else table[:, places]
 
 
 def _frame(table: Any) -> Any:
@@ -113,6 +151,13 @@ def target_of(y: Any) -> Any:
     """One column of targets, or None."""
     if y is None:
         return None
+    kind = type(y).__name__
+    if is_lazy(y):
+        raise InputError(f"y: is of type {kind}; give a column in memory: y.collect()")
+    if hasattr(y, "tocsr"):
+        raise InputError(f"y: is of type {kind}; give a dense column: y.toarray().ravel()")
+    if isinstance(y, (str, bytes, Mapping, Set, Iterator)):
+        raise InputError(f"y: is of type {kind}; give a column, such as a list of targets")
     frame = _frame(y)
     if frame is not None:
         _check_column(frame.shape)
@@ -120,11 +165,22 @@ def target_of(y: Any) -> Any:
     if not hasattr(y, "__len__") or (hasattr(y, "__array__") and not hasattr(y, "ndim")):
         y = _array(y)
     refuse_complex(y)
-    shape = tuple(getattr(y, "shape", (len(y),)))
+    shape = tuple(y.shape) if hasattr(y, "shape") else (len(y),)
     if len(shape) == 1:
+        _check_single(y)
         return y
     _check_column(shape)
     return y.reshape(-1)
+
+
+def _check_single(y: Any) -> None:
+    """Raise where no cell is a single value: none could be a target. One record decides nothing."""
+    if not isinstance(y, (list, tuple)) and str(getattr(y, "dtype", "")) != "object":
+        return
+    if len(y) and all(isinstance(cell, (list, tuple, np.ndarray, Mapping)) for cell in y):
+        raise InputError("y: holds lists, not targets; give one value a row")
+    if len(y) and all(hasattr(cell, "detach") for cell in y):
+        raise InputError("y: is a list of tensors; give one tensor: torch.stack(y)")
 
 
 def _check_column(shape: Sequence[int]) -> None:
@@ -149,8 +205,9 @@ def _array(values: Any) -> Any:
         raise InputError(f"a {kind_of} is no table; give rows of one length") from None
 
 
-def check_names(given: Sequence[str], fitted: Sequence[str]) -> None:
-    """Raise, in scikit-learn's words, unless the names are those of fit, in its order."""
+def check_names(given: Sequence[str], fitted: Sequence[str], public: bool) -> None:
+    """Raise, in scikit-learn's words, unless the names are those of fit, in its order. public: the
+    names may be shown even if most are unknown; a table without a header has cells there."""
     if list(given) == list(fitted):
         return
     lines = ["The feature names should match those that were passed during fit."]
@@ -159,7 +216,9 @@ def check_names(given: Sequence[str], fitted: Sequence[str]) -> None:
         (unseen, "Feature names unseen at fit time:"),
         (missing, "Feature names seen at fit time, yet now missing:"),
     ):
-        if names:
+        if names is unseen and not public and 2 * len(missing) >= len(fitted):
+            lines.append("Does the table have a header (column names), and are these its names?")
+        elif names:
             lines += [said, *(f"- {name[:60]}" for name in names[:5])]
             lines += ["- ..."] if len(names) > 5 else []
     if not unseen and not missing:

@@ -6,14 +6,16 @@ the type of y's container, which is structure; never from a cell: a record must 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from honestdp.errors import InputError
 from honestdp.estimator.inputs import Rows
+from honestdp.schema.cells import cells
 
 KINDS = {"b": "bool", "i": "number", "u": "number", "f": "number", "U": "word", "T": "word"}
 TRUTH = {"false": False, "0": False, "true": True, "1": True}
@@ -25,11 +27,7 @@ def kind_of(y: Any, rows: Rows, target: str) -> str:
         return _kind(y)
     if rows.names is None:
         return _kind(rows.table)
-    if isinstance(rows.table, Mapping):
-        return _kind({str(n).strip(): v for n, v in rows.table.items()}[target])
-    frame = nw.from_native(rows.table, eager_only=True)
-    name = next(name for name in frame.columns if name.strip() == target)
-    return _kind(frame[name].to_native())
+    return _kind(rows.column(target))
 
 
 def _kind(values: Any) -> str:
@@ -51,8 +49,25 @@ def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
     if kind == "word":
         return words
     if kind == "bool":
-        return _all(classes, TRUTH.__getitem__, words)
+        return _all(classes, lambda word: TRUTH[word.lower()], words)
     return _all(classes, int, _all(classes, float, words))
+
+
+def check_kind(classes: Sequence[str], kind: str) -> None:
+    """Raise where targets of this kind can be none of the classes, whatever their values are."""
+    numbers = {_number(word) for word in classes} - {None}
+    if kind == "number" and not numbers:
+        raise InputError("y: is of numbers, the schema's classes are words; give those words")
+    if kind == "bool" and not numbers & {0.0, 1.0}:
+        raise InputError(
+            "y: is of truth values, which are none of the schema's classes; give those"
+        )
+
+
+def _number(word: str) -> float | None:
+    """What a cell reads this word as."""
+    found = float(cells([word]).numbers()[0])
+    return None if np.isnan(found) else found
 
 
 def _all(

@@ -20,7 +20,7 @@ Criterion = Callable[[Tensor, Tensor], Tensor]
 
 
 def _huber(output: Tensor, target: Tensor) -> Tensor:
-    return functional.huber_loss(output.squeeze(-1), target, reduction="sum", delta=0.1)
+    return functional.huber_loss(output, target, reduction="sum", delta=0.1)
 
 
 # Losses by name: whether they are for classes, and the function where it is not the default one.
@@ -57,8 +57,8 @@ def model_and_grid(
         return spec(model=model.with_options(options) if options else model, grid=grid)
     if not isinstance(model, nn.Module) and not callable(model):
         raise InputError(
-            f"model: is a {type(model).__name__}; give {', '.join(MODELS)}, a torch module, its "
-            "class or a function that makes one"
+            f"model: is of type {type(model).__name__}; give {', '.join(MODELS)}, a torch module, "
+            "its class or a function that makes one"
         )
     classes = spec().classes
     made = Module(model, classes, _criterion(loss, classes), None, {**options, **_first(grid)})

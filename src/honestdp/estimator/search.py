@@ -5,25 +5,16 @@
     search.fit(X, y)              # charged first, or refused
     search.predict(X_new)
 
-Outside simulation every `fit` is charged to the ledger before a row is read, or refused; so are
-those of `cross_val_score` and `GridSearchCV`. A score on rows with targets is one more release: it
-is refused unless the rows are said to be public. A whole number as `random_state` makes a
-simulation, which charges nothing and protects nobody.
-
-What runs before it in a Pipeline is not covered where it learns from rows (StandardScaler, PCA):
-put per-record transformers there (FunctionTransformer, Normalizer); the schema's bounds scale.
-What others work out from its predictions is not covered either: the accuracy that
-`cross_val_score(..., scoring="accuracy")` takes on protected rows is one more release, unpaid. And
-folds must not follow the targets, or one record moves others: use KFold, not StratifiedKFold.
+What it covers, and what not, is said by the class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
@@ -38,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from honestdp.errors import InputError, fail
 from honestdp.estimator import inputs, shown
 from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
-from honestdp.estimator.labels import decoded, kind_of, labels
+from honestdp.estimator.labels import check_kind, decoded, kind_of, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
 from honestdp.estimator.work import carried_out
 from honestdp.ledger import Ledger
@@ -55,19 +46,6 @@ from honestdp.schema.infer import NAME, infer_schema
 from honestdp.schema.tables import column_of
 
 INFER = "infer"
-OPTIONS = (
-    "hit_probability",
-    "mean_runs",
-    "most_runs",
-    "shape",
-    "cap",
-    "threshold",
-    "subset",
-    "scores",
-    "bound",
-    "split_seed",
-    "learn_share",
-)
 
 
 @dataclass(frozen=True)
@@ -105,6 +83,23 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     options: further fields of `Spec`, such as {"mean_runs": 20}.
     module__NAME: an option of the module's class, or "mlp"'s width or activation. Grids may set
         them too.
+
+    Outside simulation every `fit` is charged to the ledger before a row is read, or refused; so is
+    every one inside `cross_val_score`, `GridSearchCV` and the like. A score on rows with targets
+    is one more release: `score` is absent until `fit`, so that those refuse to begin without a
+    `scoring`, and is then refused unless the rows are said to be public.
+
+    Not covered, and so not private:
+    - what runs before it in a Pipeline, where it learns from rows (StandardScaler, PCA): put
+      per-record transformers there (FunctionTransformer, Normalizer); the schema's bounds scale;
+    - what others work out from its predictions: the accuracy that `cross_val_score(...,
+      scoring="accuracy")` takes on protected rows is one more release, unpaid;
+    - folds that follow the targets, where one record moves others: use KFold, not StratifiedKFold,
+      which is what scikit-learn takes for classes if cv is a number.
+
+    Without a `folder` a run keeps its work in `<ledger>.runs/`, in a folder of its own, which is
+    removed with the release: `save` keeps that. An interrupted run stays there, and goes on with
+    `set_params(folder=...)`, free of charge; the message, and a warning at the next `fit`, say how.
 
     After `fit`: best_params_, best_score_ (noisy; None where none may leave), card_, release_,
     plan_, schema_, classes_, n_features_in_, feature_names_in_.
@@ -165,8 +160,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
                 raise InputError(f"Invalid parameter {name!r} for estimator {ME}; see get_params()")
             if name in self._get_param_names():
                 setattr(self, name, value)
-            else:
-                self._module_options[name] = value
+            else:  # a new dict: a shallow copy shares the old one
+                self._module_options = {**self._module_options, name: value}
         return self
 
     def _options_of_module(self) -> dict[str, Any]:
@@ -184,7 +179,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         self._check()
         if self._infers:
             raise fail("schema", INFER, "is read off the rows by fit; a plan needs a declared one")
-        return make_plan(self._spec(self._declared(), n))
+        return make_plan(self._spec(self.declared(), n))
 
     @property
     def _infers(self) -> bool:
@@ -199,7 +194,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         seed = self.random_state
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral)):
             raise InputError(
-                f"random_state: is a {type(seed).__name__}; give None, or a whole number to "
+                f"random_state: is of type {type(seed).__name__}; give None, or a whole number to "
                 "simulate, which protects nobody"
             )
         if self._infers and not self._simulates:
@@ -209,25 +204,39 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
                 "would read bounds and classes off the rows, unpaid; declare it, or simulate with "
                 "random_state=0",
             )
-        if self.executor != "local":
+        if not isinstance(self.executor, str) or self.executor != "local":
             raise fail("executor", self.executor, 'must be "local"; there is no other yet')
         if not isinstance(self.progress, bool):
             raise fail("progress", self.progress, "must be True or False")
         if self.on_candidate is not None and not callable(self.on_candidate):
             kind = type(self.on_candidate).__name__
-            raise InputError(f"on_candidate: is a {kind}; give a function of one argument")
+            raise InputError(f"on_candidate: is of type {kind}; give a function of one argument")
+        if self.folder is not None and not isinstance(self.folder, (str, PathLike)):
+            kind = type(self.folder).__name__
+            raise InputError(f"folder: is of type {kind}; give a path, or None")
         if self.options is not None and not isinstance(self.options, Mapping):
-            raise InputError(f"options: is a {type(self.options).__name__}; give a dict")
-        for name in self.options or {}:
-            if name not in OPTIONS:
-                raise fail("options", name, f"there are {', '.join(OPTIONS)}")
+            raise InputError(f"options: is of type {type(self.options).__name__}; give a dict")
+        known = self._further()
+        for name, value in (self.options or {}).items():
+            if name not in known:
+                raise fail("options", name, f"there are {', '.join(known)}")
+            if value is not None and not isinstance(value, (str, Real)):
+                raise fail(name, value, "must be a number, a text, True or False")
 
-    def _declared(self) -> Schema:
+    def _further(self) -> list[str]:
+        """The fields of `Spec` that are no parameters here."""
+        own = {*self._get_param_names(), "rows"}
+        return [field.name for field in fields(Spec) if field.name not in own]
+
+    def declared(self) -> Schema:
+        """The schema that was given, read from its file where it is a path."""
         if isinstance(self.schema, Schema):
             return self.schema
         if not isinstance(self.schema, (str, PathLike)):  # its type alone: it may be data
             kind = type(self.schema).__name__
-            raise InputError(f"schema: is a {kind}; give a Schema, or a path to its TOML file")
+            raise InputError(
+                f"schema: is of type {kind}; give a Schema, or a path to its TOML file"
+            )
         return Schema.load(self.schema)  # type: ignore[arg-type]
 
     def _spec(self, schema: Schema, rows: int) -> Spec:
@@ -264,7 +273,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             return Ledger.open(self.ledger, schema=schema)
         if not isinstance(self.ledger, Ledger):  # its type alone: it may be data
             kind = type(self.ledger).__name__
-            raise InputError(f"ledger: is a {kind}; give a Ledger, or a path to one")
+            raise InputError(f"ledger: is of type {kind}; give a Ledger, or a path to one")
         return self.ledger
 
     # Fitting
@@ -276,7 +285,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         rows, target = Rows.of(X), target_of(y)
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
-        schema = self._inferred(rows, target) if self._infers else self._declared()
+        schema = self._inferred(rows, target) if self._infers else self.declared()
+        rows = rows.named_for([column.name for column in schema.columns])
         plan = make_plan(self._spec(schema, rows.count))
         if self.on_candidate is not None and not plan.shows_all:
             raise InputError(
@@ -284,16 +294,21 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
                 'use procedure="composition", which releases every candidate'
             )
         table, features, width = self._columns(rows, schema, target is not None)
+        ledger = self._open_ledger(schema)
+        kind = kind_of(target, rows, schema.target.column)
+        if schema.target.classes is not None:
+            check_kind(schema.target.classes, kind)
         release = carried_out(
             plan,
             table,
-            self._open_ledger(schema),
+            ledger,
             target=target,
             seed=None if self.random_state is None else int(self.random_state),
             folder=self.folder,
             bar=self.progress,
         )
-        self._keep(release, kind_of(target, rows, schema.target.column), features, width)
+        self._keep(release, kind, features, width)
+        self._by_place = self._infers and features is None
         if self.on_candidate is not None:
             for rank, one in enumerate(release.candidates, 1):
                 told = ReleasedCandidate(
@@ -307,7 +322,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"{Y_IS_NONE}; a schema is inferred from X and y apart")
         if len(target) != rows.count:
             raise InputError(f"X has {rows.count} rows, y {len(target)}: give one each")
-        names = rows.names or tuple(f"x{i}" for i in range(rows.width))
+        names = rows.names or _places(rows.width)
         called = "target"
         while called in names:
             called += "_"
@@ -348,7 +363,9 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         self.best_params_ = None if winner is None else dict(winner.setting)
         self.best_score_ = None if winner is None else winner.noisy_score
         if classes is not None:
-            self.classes_ = labels(classes, kind)
+            self._labels = labels(classes, kind)  # in the schema's order
+            self._order = np.argsort(self._labels)
+            self.classes_ = self._labels[self._order]  # in the order that metrics take for granted
         elif hasattr(self, "classes_"):
             del self.classes_
 
@@ -359,58 +376,74 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X)
         found = self.release_.predict(rows)
         classes = self.schema_.target.classes
-        return found if classes is None else decoded(found, classes, self.classes_)
+        return found if classes is None else decoded(found, classes, self._labels)
 
     def _classifies(self) -> bool:
         known = getattr(self, "schema_", None)
         if known is None and not self._infers:
             with suppress(InputError):  # a wrong one is for `fit` to say
-                known = self._declared()
+                known = self.declared()
         return predicts_classes(self.model, self.loss, known)
 
     @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Class probabilities, [row, class], in the order of `classes_`."""
         rows = self._rows(X)
-        return self.release_.predict_proba(rows)
+        return self.release_.predict_proba(rows)[:, self._order]
 
+    # Absent before a fit that is paid for: cross-validation that could not read it would else
+    # begin, and find out when every fold is paid.
+    @available_if(lambda self: self._simulates or hasattr(self, "release_"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None, *, public: bool = False) -> float:  # noqa: N803
-        """Accuracy, or R^2, on rows with their targets.
+        """Accuracy, or R^2, on rows with their targets; y: None where they are a column of X.
 
         Such rows are data, and this score has no noise: it is refused outside simulation, unless
         you vouch that they are public (or paid for otherwise) with public=True. The noisy score
         that the budget paid for is `best_score_`.
         """
-        given = Rows.of(X)
+        check_is_fitted(self)
+        given, target = Rows.of(X), target_of(y)
+        if target is None:
+            given, target = self._apart(given)
         rows = self._rows(given)
         if not self.release_.simulated and public is not True:
             raise InputError(
                 "score: reads rows and their targets without noise, which nobody paid for; see "
-                "best_score_, or say public=True if these rows are public"
+                "best_score_, or say public=True if these rows are public (after a Pipeline: "
+                "pipe[-1].score(pipe[:-1].transform(X), y, public=True))"
             )
-        target = target_of(y)
-        if target is None:
-            raise InputError(f"{Y_IS_NONE}; give the targets as y")
         if len(target) != given.count:
             raise InputError(f"X has {given.count} rows, y {len(target)}: give one each")
         answers, goal = cells(column_of(target)), self.schema_.target
         found = self.release_.predict(rows)
         if goal.classes is None:
-            return float(r2_score(answers.numbers(), found))
+            numbers = answers.numbers()
+            if np.isnan(numbers).any():
+                raise InputError("y: some targets are missing or no numbers; leave such rows out")
+            return float(r2_score(numbers, found))
         said = encode_target(goal, cells(found))
         return float(np.mean(said == encode_target(goal, answers)))
+
+    def _apart(self, rows: Rows) -> tuple[Rows, Any]:
+        """Rows and their targets, from a table that has both."""
+        column = self.schema_.target.column
+        if rows.holds(column):
+            return rows, rows.column(column)
+        if rows.names is None and rows.width == self.n_features_in_ + 1:
+            return rows.without_last()
+        raise InputError(f"{Y_IS_NONE}; give the targets as y, or as X's column {column!r}")
 
     def _rows(self, X: Any) -> Any:  # noqa: N803
         """The table by the schema's columns; raises unless it has the columns of fit."""
         check_is_fitted(self)
-        rows = Rows.of(X)
         wanted = [column.name for column in self.schema_.columns]
+        rows = Rows.of(X).named_for(wanted)
         given = rows.features(self.schema_.target.column)
         fitted = getattr(self, "feature_names_in_", None)
         if given is not None and fitted is not None:
-            inputs.check_names(given, fitted)
+            inputs.check_names(given, fitted, self.release_.simulated)
             return rows.table
-        if given is not None and self.schema_.name != NAME:
+        if given is not None and not self._by_place:
             return rows.table
         inputs.check_width(rows.width, self.n_features_in_)
         if fitted is not None or given is not None:
@@ -427,11 +460,17 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, folder: str | PathLike[str], module: Any = None) -> HonestSearch:
         """A fitted one from a release's folder, to predict with. module: the torch module's class,
-        where it is one: code is not in the files."""
+        where it is one: code is not in the files.
+
+        Nor is the type of y: classes are numbers here where all that the schema declares are
+        (also if y was text, or truth values), and words otherwise ("True", if y was of truth
+        values); predictions compare equal after `.astype(str)`, or as `classes_` says.
+        """
         saved = load(folder, module)
         model = "logistic" if saved.winner is None else named_as(saved.winner.model, module)
         made = cls(model, epsilon=saved.epsilon, delta=saved.delta, schema=saved.schema)
         made._keep_release(saved, "")
+        made._by_place = saved.schema.name == NAME and _placed(saved.schema)
         made.n_features_in_ = len(saved.schema.columns)
         return made
 
@@ -457,3 +496,12 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": shown.text(self), "text/html": shown.html(self)}
+
+
+def _places(width: int) -> tuple[str, ...]:
+    """Names for the columns of an array."""
+    return tuple(f"x{i}" for i in range(width))
+
+
+def _placed(schema: Schema) -> bool:
+    return tuple(column.name for column in schema.columns) == _places(len(schema.columns))

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import inspect
 from html import escape
+from numbers import Real
 from os import PathLike
 from typing import Any
+
+import numpy as np
 
 from honestdp.ledger import Ledger
 from honestdp.planning.grid import Grid
@@ -16,6 +19,7 @@ from honestdp.schema import Schema
 from honestdp.text import SIMULATION, down, up
 
 LONGEST = 80  # characters of a value
+DEPTHS = {"grid": 2, "options": 1}  # where dicts belong, and lists in them
 
 
 def text(search: Any) -> str:
@@ -75,16 +79,16 @@ def _unit(search: Any) -> str:
 
 def _left(search: Any) -> str:
     """What the ledger has left; nothing where there is none, or it cannot be read now."""
-    ledger, schema = search.ledger, search.schema
+    ledger = search.ledger
     try:
-        if isinstance(ledger, (str, PathLike)) and isinstance(schema, Schema):
-            ledger = Ledger.open(ledger, schema=schema)
+        if isinstance(ledger, (str, PathLike)):
+            ledger = Ledger.open(ledger, schema=search.declared())
         if not isinstance(ledger, Ledger):
             return ""
         left = ledger.remaining()
     except Exception:
         return "ledger cannot be read"
-    return f"left in {ledger.path.name}: epsilon={down(left.epsilon)}"
+    return f"left in {ledger.path.name} for a pure plan: epsilon={down(left.epsilon)}"
 
 
 def _parameters(search: Any) -> list[tuple[str, str]]:
@@ -93,25 +97,50 @@ def _parameters(search: Any) -> list[tuple[str, str]]:
     shown = []
     for name, value in search.get_params().items():
         usual = defaults[name].default if name in defaults else None
-        if name not in ("epsilon", "delta", "ledger") and value is not usual:
-            shown.append((name, _shown(value)))
+        if name not in ("epsilon", "delta", "ledger") and not _same(value, usual):
+            shown.append((name, _shown(value, DEPTHS.get(name, 0))))
     return shown
 
 
-def _shown(value: Any) -> str:
+def _same(value: Any, usual: Any) -> bool:
+    """Whether this is the default; by value too, as a pickle makes new texts and numbers."""
+    if value is usual:
+        return True
+    return type(value) is type(usual) and isinstance(value, (str, Real)) and value == usual
+
+
+def _shown(value: Any, depth: int = 0) -> str:
+    """As Python writes it; of what may be data the type alone."""
+    if isinstance(value, PathLike):
+        value = str(value)
     if isinstance(value, Schema):
         return f"<{value.name}, {len(value.columns)} columns>"
     if isinstance(value, Grid):
         return f"<{len(value)} settings>"
     if isinstance(value, type) or inspect.isroutine(value):
         return str(value.__name__)
-    if not isinstance(value, (str, int, float, bool, dict, list, tuple, range, type(None))):
+    if depth and isinstance(value, (list, tuple)) and all(isinstance(one, dict) for one in value):
+        told = f"[{', '.join(_written(one, depth) for one in value)}]"
+    else:  # a list of anything else may be rows
+        told = _written(value, depth if isinstance(value, dict) else 0)
+    return told if len(told) <= LONGEST else f"{told[: LONGEST - 3]}..."
+
+
+def _written(value: Any, depth: int) -> str:
+    """As Python writes it, lists and dicts to this depth."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if depth and isinstance(value, dict):
+        cells = (f"{_written(n, 0)}: {_written(v, depth - 1)}" for n, v in value.items())
+        return f"{{{', '.join(cells)}}}"
+    if depth and isinstance(value, (list, tuple)):
+        return f"[{', '.join(_written(one, 0) for one in value)}]"
+    if value is not None and not isinstance(value, (str, int, float, range)):
         return f"<{type(value).__name__}>"
     try:
-        told = repr(value)
-    except Exception:
-        told = f"<{type(value).__name__}>"
-    return told if len(told) <= LONGEST else f"{told[: LONGEST - 3]}..."
+        return repr(value)
+    except Exception:  # a number of thousands of digits, say
+        return f"<{type(value).__name__}>"
 
 
 def _found(search: Any) -> str:

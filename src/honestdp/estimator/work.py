@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
+import warnings
 from contextlib import nullcontext, suppress
 from os import PathLike
 from pathlib import Path
@@ -29,8 +31,13 @@ def carried_out(
 ) -> Release:
     """`run`; in a folder beside the ledger where none is named, removed once it is not needed."""
     own = None
-    if folder is None and ledger is not None:
-        folder = own = Path(f"{ledger.path}.runs") / secrets.token_hex(4)
+    if ledger is not None:
+        runs = Path(f"{ledger.path}.runs").resolve()  # who goes on may be in another folder
+        if folder is None:
+            _warn_of_unfinished(runs)
+            folder = own = runs / secrets.token_hex(4)
+        elif _is_own(Path(folder), runs):  # one that was interrupted, and goes on
+            folder = own = Path(folder).resolve()
     try:
         with Bar(simulated=ledger is None) if bar else nullcontext() as progress:
             release = run(
@@ -42,9 +49,28 @@ def carried_out(
     except KeyboardInterrupt as stop:
         if folder is None or not Path(folder).exists():
             raise
-        said, go_on = str(stop) or "interrupted", f"search.set_params(folder={str(folder)!r})"
-        raise Interrupted(f"{said}: {go_on}.fit(X, y)") from None
+        said, go_on = str(stop) or "interrupted", _going_on(Path(folder).resolve())
+        raise Interrupted(f"{said}: {go_on}") from None
     finally:
         if own is not None:
             with suppress(OSError):  # this run or others may be kept there
                 own.parent.rmdir()
+
+
+def _going_on(folder: Path) -> str:
+    return f"search.set_params(folder={str(folder)!r}).fit(X, y)"
+
+
+def _is_own(folder: Path, runs: Path) -> bool:
+    """Whether a search named this folder itself."""
+    place = folder.resolve()
+    return place.parent == runs and re.fullmatch("[0-9a-f]{8}", place.name) is not None
+
+
+def _warn_of_unfinished(runs: Path) -> None:
+    """That one lies there is no secret; what is in it is not looked at."""
+    found = sorted(runs.glob("*/.private/state"))
+    if found:
+        go_on = _going_on(found[0].parent.parent)
+        said = f"{len(found)} unfinished or still at work in {str(runs)!r}, each paid for"
+        warnings.warn(f"{said}; this fit is charged anew. To go on: {go_on}", stacklevel=4)

@@ -37,7 +37,7 @@ from honestdp.ledger.chain import (
 from honestdp.privacy.curve import RdpCurve, gaussian
 from honestdp.privacy.spending import Budget, Spending
 from honestdp.schema import Schema
-from honestdp.text import down, up
+from honestdp.text import down, small, up
 
 PathLike = str | os.PathLike[str]
 
@@ -145,6 +145,8 @@ class Ledger:
         with store.writing(self.path) as (chain, bodies):
             self._check(chain, known)
             budget = chain.opening.budget
+            if nonce is not None and any(charge.nonce == nonce for charge in chain.charges):
+                raise fail("nonce", nonce, "was charged before; two runs never share one")
             if not budget.covers([*chain.spendings, spending]):
                 raise refusal(budget, chain.spendings, spending)
             bodies.append(charge_body(spending, plan, budget.orders, nonce or new_nonce()))
@@ -238,7 +240,7 @@ def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> Input
     """What was asked, what is left, what would fit: in one line."""
     epsilon, delta = budget.left(spent)
     return InputError(
-        f"plan costs epsilon={up(asked.epsilon)} (delta={asked.delta:.3g}); left are "
+        f"plan costs epsilon={up(asked.epsilon)} (delta={small(asked.delta)}); left are "
         f"epsilon={down(epsilon)}, delta={delta:.3g} of "
         f"epsilon={budget.epsilon:g}, delta={budget.delta:g}; {_would_fit(budget, spent, asked)}"
     )

@@ -122,7 +122,9 @@ def fingerprint(value: Mapping[str, Any]) -> str:
         return hashlib.sha256(canonical(dict(value)).encode()).hexdigest()
     except (TypeError, ValueError, RecursionError):
         raise fail(
-            "plan", sorted(map(str, value)), "must hold only texts, numbers, lists, dicts"
+            "plan",
+            ", ".join(sorted(map(str, value))),
+            "must hold only texts, numbers, lists, dicts",
         ) from None
 
 

@@ -74,15 +74,17 @@ class Grid:
         """
         if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
             raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
-        # RandomState draws the same numbers in every version of NumPy: a plan stays the same.
+        # RandomState draws the same numbers in every version of NumPy: draws from lists stay the
+        # same. What a distribution's own `rvs` makes of them is SciPy's, and may change with it.
         source = np.random.RandomState(int(seed))
         rows = range(positive_integer("count", count))
         return cls(tuple({n: _drawn(n, v, source) for n, v in values.items()} for _ in rows))
 
     @classmethod
     def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
-        """A grid by name, as a dict of lists (their product) or as a list of settings. A dict with
-        a distribution in it stands for 40 settings drawn from it: `Grid.sample` draws others."""
+        """A grid by name, as a dict of lists (their product) or as a list of such dicts, or of
+        settings (all that each of them stands for). A dict with a distribution in it stands for 40
+        settings drawn from it: `Grid.sample` draws others."""
         if isinstance(grid, Grid):
             return grid
         if isinstance(grid, str):
@@ -95,11 +97,17 @@ class Grid:
             if any(_is_distribution(value) for value in grid.values()):
                 return cls.sample(SAMPLED, **grid)
             return cls.product(**grid)
-        if isinstance(grid, Sequence) and all(isinstance(s, Mapping) for s in grid):
-            return cls(tuple(s for s in grid if isinstance(s, Mapping)))
+        if isinstance(grid, Sequence):
+            parts = [one for one in grid if isinstance(one, Mapping)]
+            if len(parts) == len(grid):
+                return cls(tuple(s for one in parts for s in cls._of_part(one)))
         raise InputError(
             f"grid: is a {type(grid).__name__}; give a name, a dict of lists or a list of dicts"
         )
+
+    @classmethod
+    def _of_part(cls, part: Mapping[str, Any]) -> tuple[Setting, ...]:
+        return cls.of(part).settings if part else ({},)
 
     def candidates(self, noise_multiplier: float, row_norm: float | None) -> list[Candidate]:
         """What the engine trains, one a setting."""
@@ -137,10 +145,13 @@ def _drawn(name: str, value: Any, source: np.random.RandomState) -> Any:
 
 def _plain(name: object, value: Any) -> Any:
     """A number or a text, as a plan can be written down with."""
-    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    single = hasattr(value, "item") and getattr(value, "ndim", None) == 0
+    plain = value.item() if single else value
     if plain is None or isinstance(plain, (str, bool, int, float)):
         return plain
-    raise InputError(f"grid: {name} is a {type(value).__name__}; give numbers and texts")
+    raise InputError(
+        f"grid: {name} is a {type(value).__name__}; give a number, a text, or a list of them"
+    )
 
 
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]

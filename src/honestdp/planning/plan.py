@@ -27,7 +27,7 @@ from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import Event, Gaussian, Repeated
 from honestdp.privacy.runs import LARGEST_DRAW, Capped, Poisson, RunCount
 from honestdp.privacy.spending import Spending, compose
-from honestdp.text import down, up
+from honestdp.text import down, small, up
 from honestdp.version import __version__
 
 MOST_EXPECTED = 1e5
@@ -141,6 +141,15 @@ class Plan:
         return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
 
     @property
+    def lot_sizes(self) -> tuple[float, ...]:
+        """What sums are divided by in the search and, with a subset, in the last training. A random
+        subset's own size must not be told: these are expected ones."""
+        if self.share is None:
+            return (self.training.lot_size,)
+        q = self.training.sampling_probability
+        return q * self.share * self.training.n, q * (1 - self.share) * self.spec.rows
+
+    @property
     def share(self) -> float | None:
         """Of the rows, for the tuning subset, where there is one."""
         return self.procedure.share if isinstance(self.procedure, SubsetTuning) else None
@@ -189,7 +198,7 @@ class Plan:
     def __str__(self) -> str:
         n, scoring = self.training.n, self.sides.scoring
         lines = [
-            f"{self.procedure.name}: epsilon {up(self.epsilon)} at delta {self.delta:.3g}, "
+            f"{self.procedure.name}: epsilon {up(self.epsilon)} at delta {small(self.delta)}, "
             f"accounted by {self.sides.bound}",
             f"  why: {self.reason}",
             f"  model: {self.spec.model_name}, {_settings(len(self.grid))}",

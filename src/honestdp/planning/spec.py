@@ -167,7 +167,12 @@ class Spec:
         given = getattr(self.model, "options", {}).items()
         options = ", ".join(f"{option}={value!r}" for option, value in sorted(given))
         made = f"{name}({options})" if options else name
-        return f"{made} of {self.parameters} parameters"
+        # All that makes a run another one: it is part of what a charge, or a folder, is for.
+        loss = getattr(self.model, "criterion", None)
+        tokens = getattr(self.model, "tokens", None)
+        own = "" if loss is None else f", loss {getattr(loss, '__name__', type(loss).__name__)}"
+        of = "" if tokens is None else f", {tokens} tokens"
+        return f"{made} of {self.parameters} parameters{own}{of}"
 
 
 def _at_least_one(name: str, value: object) -> float:

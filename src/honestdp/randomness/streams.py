@@ -40,7 +40,7 @@ class Purpose(IntEnum):
     SPLIT = 8  # public: a seed of its own, never a production root
 
 
-COINS = (Purpose.COINS, Purpose.SUBSET)  # drawn from the root that a resumed run keeps
+KEPT = (Purpose.COINS, Purpose.SUBSET)  # drawn from the root that a resumed run keeps
 
 
 class Randomness:
@@ -87,7 +87,7 @@ class Randomness:
         """`count` draws from the stream, uniform on the open interval (0, 1), in float64."""
         words = np.empty(2 * count, np.uint32)
         self._check_process()
-        key = self._coins if purpose in COINS else self._key
+        key = self._coins if purpose in KEPT else self._key
         stream(key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), words)
         high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
         # 52 bits: with one more the largest would round to 1.

@@ -7,6 +7,7 @@ search ran, losers and their scores, seeds, hashes of data.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -15,21 +16,29 @@ from pydantic import Field
 
 from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
-from honestdp.release.json_files import Part, digest, from_json, to_json
-
-CARD = "card.json"
+from honestdp.release.json_files import (
+    CARD,
+    MODEL,
+    TENSORS,
+    Part,
+    digest,
+    from_json,
+    sha256,
+    to_json,
+)
 
 
 class Guarantee(Part):
     """The formal statement."""
 
-    epsilon: float = Field(gt=0)
+    epsilon: float = Field(ge=0)
     delta: float = Field(gt=0, lt=1)
     statement: str
 
 
 class Access(Part):
-    """One thing that touched the data, how it was made private, and what that costs alone."""
+    """One thing that touched the data, and how it was made private. epsilon: what the records it
+    reads pay, in the whole of the search."""
 
     what: str
     mechanism: str
@@ -112,7 +121,12 @@ class Card(Part):
     @classmethod
     def from_json(cls, text: str | bytes) -> Card:
         """Read a card; whatever is wrong with it is one line."""
-        return from_json(cls, text, CARD)
+        card = from_json(cls, text, CARD)
+        try:
+            card.to_json()
+        except (ValueError, RecursionError):  # in what may be anything
+            raise InputError(f"{CARD}: declared_public: holds what JSON cannot") from None
+        return card
 
     @classmethod
     def load(cls, path: str | Path) -> Card:
@@ -199,13 +213,16 @@ def json_schema() -> dict[str, Any]:
 
 
 def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charge:
-    """Check a card (or its file, or its run's folder) against the ledger; gives its charge.
+    """Check a card, its file, or its run's folder (the model too) against the ledger; gives its
+    charge.
 
     Raises `InputError` with the first thing that does not agree. The head that was written on the
     card must still be in the chain: else the ledger was cut short or replaced. The charge must be
     there, and what the ledger says has left must be this card, to the letter.
     """
-    card = _read(card)
+    card, folder = _read(card), card
+    if isinstance(folder, (str, Path)) and Path(folder).is_dir():
+        _check_model(Path(folder), card)
     if not isinstance(ledger, Ledger):
         raise InputError(f"ledger: is a {type(ledger).__name__}; give Ledger.open(...)")
     entry = card.ledger
@@ -232,16 +249,29 @@ def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charg
     return charge
 
 
+def _check_model(folder: Path, card: Card) -> None:
+    try:
+        model = (folder / MODEL).read_bytes()
+        known = json.loads(model)["tensors_sha256"]
+        same = card.model_sha256 == sha256(model) and known == sha256(
+            (folder / TENSORS).read_bytes()
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        same = False
+    if not same:
+        raise InputError(f"{folder}: its model is not the one that its card is for")
+
+
 def _read(card: Card | Mapping[str, Any] | str | Path) -> Card:
     if isinstance(card, Card):
         return card
     if isinstance(card, (str, Path)):
         return Card.load(card)
     if isinstance(card, Mapping):
-        from json import dumps
-
         try:
-            return Card.from_json(dumps(dict(card)))
-        except (TypeError, RecursionError):
+            return Card.from_json(json.dumps(dict(card)))
+        except (TypeError, ValueError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError("card: holds what JSON cannot") from None
     raise InputError(f"card: is a {type(card).__name__}; give a card or the path to its file")

@@ -17,7 +17,7 @@ from honestdp.release.card import (
     Guarantee,
     Preprocessing,
 )
-from honestdp.text import SIMULATION, up
+from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
 
 _LIBRARIES = ("dp-accounting", "numba", "numpy", "scipy", "torch")
@@ -44,7 +44,7 @@ def card_of(
     training, validation = plan.side_epsilons["training"], plan.side_epsilons.get("validation", 0.0)
     return Card(
         mark=SIMULATION if simulated else "",
-        guarantee=_guarantee(plan),
+        guarantee=_guarantee(plan, simulated),
         setting="central: one curator holds the table and releases what is named below.",
         trusted="the machine, this software, and whoever runs it.",
         unit=spec.schema.unit,
@@ -57,7 +57,7 @@ def card_of(
         covered=_covered(plan),
         accounting=Accounting(
             bound=sides.bound,
-            conversion=_BOUNDS[sides.bound],
+            conversion=_conversion(plan),
             larger_side="validation" if validation > training else "training",
             assumptions=_assumptions(plan, simulated),
         ),
@@ -68,7 +68,10 @@ def card_of(
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
             "grid": [dict(setting) for setting in plan.grid.settings],
-            "lot_size": plan.training.lot_size,
+            "procedure": repr(plan.procedure),
+            "threshold": spec.threshold,
+            "lot_size": list(plan.lot_sizes),
+            "sampling_probability": plan.training.sampling_probability,
             "steps": plan.training.steps,
             "noise_multiplier": plan.noise_multiplier,
             "row_norm": {"value": plan.row_norm[0], "how": plan.row_norm[1]},
@@ -77,8 +80,9 @@ def card_of(
         noise_sampler=(
             "lots, coins and noise from ChaCha12 keyed by 256 bits of the operating system; "
             "Gaussian noise of gradients by Box-Muller in float32, of scores by the inverse normal "
-            "in float64, the sums then rounded to a grid of about a thousandth of the noise; not "
-            "an exact discrete sampler."
+            "in float64, the sums then rounded to a grid of about a thousandth of the noise; of "
+            "picks (Gumbel) and of learnt bounds (Gaussian) in float64, of which only the choice "
+            "and the bins leave; not an exact discrete sampler."
         ),
         not_covered=(
             "how long the run took and what memory it used",
@@ -101,10 +105,11 @@ def card_of(
     )
 
 
-def _guarantee(plan: Plan) -> Guarantee:
-    epsilon, delta = up(plan.epsilon), f"{float(up(plan.delta)):g}"
+def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
+    epsilon, delta = up(plan.epsilon), small(plan.delta)
+    would = "would be, were its randomness secret," if simulated else "is"
     statement = (
-        f"Everything released is ({epsilon}, {delta})-differentially private for "
+        f"Everything released {would} ({epsilon}, {delta})-differentially private for "
         f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "
         f"e^{epsilon} times as likely, but for a probability of {delta}. This covers the training "
         "of every candidate, every validation score and every bound learnt, not the winner alone."
@@ -112,24 +117,44 @@ def _guarantee(plan: Plan) -> Guarantee:
     return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
 
 
+def _conversion(plan: Plan) -> str:
+    found = _BOUNDS[plan.sides.bound]
+    if plan.share is not None:
+        found += (
+            "; then Koskela & Kulkarni 2023 for tuning on a random subset and training on the rest"
+        )
+    if plan.learning is not None:
+        found += "; what the learnt bounds cost is added"
+    return found
+
+
 def _released(plan: Plan) -> str:
+    bounds = "" if plan.learning is None else ", and the bounds that were learnt"
     if not plan.shows_all:
+        score = (
+            "noisy score"
+            if plan.share is None
+            else "noisy score (of its training on the tuning subset, not of the model released)"
+        )
         return (
-            "the winner alone: its model, hyperparameters and noisy score. How many candidates "
-            "ran, the others and their scores were never released."
+            f"the winner alone: its model, hyperparameters and {score}{bounds}. How many "
+            "candidates ran, the others and their scores were never released."
         )
     if isinstance(plan.procedure, ComposeAll):
-        scores = ", with their noisy scores" if plan.shows_scores else ""
-        return f"the models and hyperparameters of all {len(plan.grid)} candidates{scores}."
-    return "one model, trained with hyperparameters fixed beforehand."
+        scores = "with their noisy scores" if plan.shows_scores else "and which one was picked"
+        everyone = f"the models and hyperparameters of all {len(plan.grid)} candidates"
+        return f"{everyone}, {scores}{bounds}."
+    return f"one model, trained with hyperparameters fixed beforehand{bounds}."
 
 
 def _covered(plan: Plan) -> tuple[Access, ...]:
     job, scoring = plan.training, plan.sides.scoring
+    subset = plan.share is not None
     found = [
         Access(
-            what="training of every candidate",
-            mechanism=f"{job.steps} clipped sums of Poisson lots (sampling probability "
+            what="training of every candidate" + (", and of the winner again" if subset else ""),
+            mechanism=("on a random subset, the last on the rest of all rows: " if subset else "")
+            + f"{job.steps} clipped sums of Poisson lots (sampling probability "
             f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm",
             noise=plan.noise_multiplier,
             epsilon=plan.side_epsilons["training"],
@@ -178,26 +203,30 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
             one("training and validation rows are disjoint", "a public permutation of row numbers")
         )
     if not plan.shows_all:
-        found.append(
+        found += [
             one(
                 "only the winner is seen",
                 "the number of runs, the losers and their scores are dropped inside the run",
-            )
-        )
+            ),
+            one(
+                "the number of runs is drawn once, from the declared law",
+                "by a coin of its own, kept if the run is interrupted",
+            ),
+        ]
+    if plan.share is not None:
+        found.append(one("the tuning subset is a Poisson sample", "every row by its own coin"))
     if simulated:
         found.append(one("the randomness is secret", "it came from a known seed", holds=False))
     return tuple(found)
 
 
 def _preprocessing(plan: Plan) -> Preprocessing:
-    text = (
-        "columns scaled and one-hot encoded by the declared schema, row by row; nothing inferred."
-    )
+    text = "columns scaled and one-hot encoded by the declared schema, row by row"
     if plan.learning is None:
-        return Preprocessing(what=text, epsilon=0.0)
+        return Preprocessing(what=f"{text}; nothing inferred.", epsilon=0.0)
     columns = ", ".join(plan.learning.columns)
     return Preprocessing(
-        what=f"{text} Bounds of {columns} learnt privately and paid for.",
+        what=f"{text}; bounds of {columns} learnt privately and paid for, nothing else inferred.",
         epsilon=_paid_for_bounds(plan),
     )
 

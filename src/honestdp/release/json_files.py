@@ -11,13 +11,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from honestdp.errors import InputError
 
+# What is in a run's folder.
+CARD, MODEL, TENSORS = "card.json", "model.json", "model.safetensors"
+
 WIDEST = -1.2345678901234567e-100  # no number is longer in JSON
 
 
 class Part(BaseModel):
     """Base of what is in such files: frozen, and refuses keys it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False
+    )
 
 
 P = TypeVar("P", bound=Part)

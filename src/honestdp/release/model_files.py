@@ -6,6 +6,7 @@ the other file's SHA-256; the card holds the JSON's. Whatever is wrong with a fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -20,13 +21,20 @@ from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
 from honestdp.errors import InputError
 from honestdp.planning.grid import Setting
-from honestdp.release.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
+from honestdp.release.json_files import (
+    MODEL,
+    TENSORS,
+    WIDEST,
+    Part,
+    from_json,
+    room_for,
+    sha256,
+    to_json,
+)
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 from honestdp.version import __version__
-
-MODEL, TENSORS = "model.json", "model.safetensors"
 
 
 class LinearModel(Part):
@@ -48,7 +56,8 @@ class TwoLayerModel(Part):
 
 
 class ModuleModel(Part):
-    """A torch module: its code is not in the file, its class or factory is asked for."""
+    """A torch module: its code is not in the file, its class or factory is asked for. probe: what
+    it answers to two made-up rows, by which another's code is told."""
 
     kind: Literal["module"] = "module"
     classes: int | None = Field(ge=2)
@@ -56,9 +65,12 @@ class ModuleModel(Part):
     options: dict[str, str | bool | int | float | None]
     own_loss: bool
     tokens: int | None
+    probe: tuple[float | None, ...]
 
     def make(self, schema: Schema, module: Any) -> Model:
         if isinstance(module, Module):
+            if (module.loss.classes or None, module.tokens) != (self.classes, self.tokens):
+                raise InputError("module: has other classes or tokens than the one that was saved")
             return module.with_options(self.options) if self.options else module
         if module is None:
             raise InputError(
@@ -104,11 +116,12 @@ def write_model(
     """The files, by name. `settings`: those that might have won, where that is all that may be
     seen: the JSON is as long for each of them."""
     everyone = [*([winner] if winner else []), *others]
-    tensors = {
-        _place(i) + name: value.contiguous()
-        for i, one in enumerate(everyone)
-        for name, value in _tensors(one).items()
-    }
+    tensors: dict[str, Tensor] = {}
+    for i, one in enumerate(everyone):
+        for name, value in _tensors(one).items():
+            if _place(i) + name in tensors:
+                raise InputError(f"model: {name!r} is no name for a parameter; choose another")
+            tensors[_place(i) + name] = value.detach().cpu().contiguous().clone()
     # One word only: the library writes several in any order, and equal models in equal bytes.
     numbers = write_tensors(tensors, {"honestdp": SIMULATION if simulated else "model"})
     file = ModelFile(
@@ -119,8 +132,11 @@ def write_model(
         others=tuple(map(_saved, others)),
         schema=schema.model_dump(mode="json"),
     )
-    might = (_candidate(setting, WIDEST, model) for setting, model in settings)
-    room = room_for(file.winner, might) if file.winner else 0
+    room = 0
+    if file.winner:
+        widest = (WIDEST,) * len(_probe(winner)) if winner else ()
+        might = (_candidate(setting, WIDEST, model, widest) for setting, model in settings)
+        room = room_for(file.winner, might)
     return {MODEL: to_json(file, room), TENSORS: numbers}
 
 
@@ -148,7 +164,7 @@ def read_model(
 
 def _place(index: int) -> str:
     """The winner's tensors have their own names, those of others are numbered."""
-    return f"others.{index}." if index else ""
+    return f"others/{index}/" if index else ""
 
 
 def _tensors(one: Predictor) -> dict[str, Tensor]:
@@ -157,16 +173,31 @@ def _tensors(one: Predictor) -> dict[str, Tensor]:
 
 
 def _saved(one: Predictor) -> SavedCandidate:
-    return _candidate(one.setting, one.noisy_score, one.model)
+    return _candidate(one.setting, one.noisy_score, one.model, _probe(one))
 
 
-def _candidate(setting: Setting, score: float | None, model: Model) -> SavedCandidate:
-    return SavedCandidate(
-        setting=dict(setting), noisy_score=score, architecture=_architecture(model)
-    )
+def _candidate(
+    setting: Setting, score: float | None, model: Model, probe: tuple[float | None, ...]
+) -> SavedCandidate:
+    architecture = _architecture(model, probe)
+    return SavedCandidate(setting=dict(setting), noisy_score=score, architecture=architecture)
 
 
-def _architecture(model: Model) -> LinearModel | TwoLayerModel | ModuleModel:
+def _probe(one: Predictor) -> tuple[float | None, ...]:
+    """What a module answers to two made-up rows; nothing for the models whose code is here."""
+    if not isinstance(one.model, Module):
+        return ()
+    rows = torch.stack([torch.zeros(one.schema.width), torch.linspace(0, 1, one.schema.width)])
+    if one.model.tokens is not None:
+        rows = torch.zeros_like(rows, dtype=torch.long)
+    with torch.no_grad():
+        found = one.model.outputs(one.parameters.unsqueeze(0), rows).flatten().double()
+    return tuple(float(f"{x:.6g}") if math.isfinite(x) else None for x in found.tolist())
+
+
+def _architecture(
+    model: Model, probe: tuple[float | None, ...]
+) -> LinearModel | TwoLayerModel | ModuleModel:
     classes = model.loss.classes or None
     if isinstance(model, Linear):
         return LinearModel(classes=classes)
@@ -183,6 +214,7 @@ def _architecture(model: Model) -> LinearModel | TwoLayerModel | ModuleModel:
             options=dict(model.options),
             own_loss=model.criterion is not None,
             tokens=model.tokens,
+            probe=probe,
         )
     raise InputError(f"model: a {type(model).__name__} cannot be saved; use Module(...)")
 
@@ -204,7 +236,26 @@ def _read(
         kept = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
         model = model.with_constants(kept)
     rows = [take(name, shape, torch.float32).flatten() for name, shape in model.layout]
-    return Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows))
+    found = Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows))
+    if isinstance(saved.architecture, ModuleModel):
+        _check_probe(found, saved.architecture.probe)
+    return found
+
+
+def _check_probe(found: Predictor, known: tuple[float | None, ...]) -> None:
+    try:
+        answers = _probe(found)
+    except Exception as error:
+        raise InputError(f"module: fails on made-up rows ({type(error).__name__})") from None
+    if len(answers) != len(known) or not all(map(_close, answers, known)):
+        raise InputError("module: answers otherwise than the one that was saved; give its own code")
+
+
+def _close(a: float | None, b: float | None) -> bool:
+    """Equal but for what other versions of torch may round otherwise."""
+    if a is None or b is None:
+        return a is b
+    return math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-4)
 
 
 def _take(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from honestdp.engine.models import Model
+import torch
+
+from honestdp.engine.models import Model, size
 from honestdp.errors import InputError
 from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
-from honestdp.release.card import CARD, Card, Chosen, LedgerEntry
+from honestdp.release.card import Card, Chosen, LedgerEntry
 from honestdp.release.card_of import card_of
-from honestdp.release.json_files import WIDEST, room_for, sha256
-from honestdp.release.model_files import MODEL, write_model
+from honestdp.release.json_files import CARD, MODEL, WIDEST, room_for, sha256
+from honestdp.release.model_files import read_model, write_model
 from honestdp.release.predictor import Predictor
 from honestdp.release.saved import FILES, Released, read
 from honestdp.resume.journal import Journal
@@ -32,6 +34,23 @@ class Release(Released):
     def head(self) -> str | None:
         """The ledger's head after this release."""
         return None if self.card.ledger is None else self.card.ledger.head
+
+
+def check_can_leave(plan: Plan, models: Sequence[Model]) -> None:
+    """Raise before anything is paid if such models cannot be written and read back: on made-up
+    parameters. Whatever is wrong with a module or its options is told here."""
+    schema = plan.spec.schema
+    for index in {id(model): i for i, model in enumerate(models)}.values():
+        blank = torch.zeros(size(models[index]))
+        setting = dict(plan.grid.settings[index])
+        one = Predictor(setting, 0.0, schema, models[index], blank)
+        try:
+            read_model(write_model(schema, one, [one], simulated=True), plan.spec.model)
+        except InputError:
+            raise
+        except Exception as error:  # of torch, of safetensors, of JSON
+            reason = f"cannot be written to a file ({type(error).__name__})"
+            raise InputError(f"model: {reason}; see its buffers and options") from None
 
 
 def release(
@@ -78,7 +97,6 @@ def release(
 
 def published(
     plan: Plan,
-    models: Sequence[Model],
     ledger: Ledger | None,
     receipt: Receipt | None,
     journal: Journal,
@@ -94,8 +112,8 @@ def published(
     card = files and Card.from_json(files[CARD])
     if not files or not card or card.digest != left.what:  # a copy of the run was released instead
         raise InputError(
-            f"charge {receipt.id}: was released before, and not as this folder has it; "
-            "the copy that was released holds the model"
+            f"charge {receipt.id}: was released before, and not as this folder has it; the copy "
+            "that was released holds the model: remove this one, it holds what must not leave"
         )
     files[CARD] = _written(plan, _entered(card, ledger, receipt, left.head))
     found = read(files, plan.spec.model)

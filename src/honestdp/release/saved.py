@@ -14,14 +14,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
-from honestdp.private_files import plain_errors, sync_folder
-from honestdp.release.card import CARD, Card
-from honestdp.release.json_files import sha256
-from honestdp.release.model_files import MODEL, TENSORS, read_model
+from honestdp.private_files import sync_folder
+from honestdp.release.card import Card
+from honestdp.release.json_files import CARD, MODEL, TENSORS, sha256
+from honestdp.release.model_files import read_model
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
-from honestdp.text import up
+from honestdp.text import small, up
 
+SHOWS_ALL = ("untuned", "composition")  # procedures whose every candidate may leave
 FILES = (TENSORS, MODEL, CARD)
 _LARGEST = 1 << 34  # bytes: no model file here is so large
 
@@ -70,7 +71,7 @@ class Released:
     def save(self, folder: str | PathLike[str]) -> None:
         """Write card.json, model.json and model.safetensors into a folder without them."""
         place = Path(folder)
-        with plain_errors(place):
+        try:
             place.mkdir(parents=True, exist_ok=True)
             for name in FILES:
                 if (place / name).exists():
@@ -78,12 +79,15 @@ class Released:
             for name in FILES:  # the card last: where there is one, all is there
                 (place / name).write_bytes(self.files[name])
             sync_folder(place)
+        except OSError as error:
+            reason = f"{error.strerror or 'cannot be written'}; choose another, or make room"
+            raise fail("folder", str(place), reason) from None
 
     def __repr__(self) -> str:
         mark = f"{self.card.mark}; " if self.card.mark else ""
         found = "nothing" if self.winner is None else _shown(self.winner)
         return (
-            f"{type(self).__name__}({mark}epsilon={up(self.epsilon)}, delta={self.delta:.3g}, "
+            f"{type(self).__name__}({mark}epsilon={up(self.epsilon)}, delta={small(self.delta)}, "
             f"procedure={self.card.procedure!r}, winner: {found})"
         )
 
@@ -100,6 +104,8 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
     module: for a torch module its class, its factory, or one of it: code is never in a file, and
     nothing is ever unpickled. `honestdp.verify(card, ledger)` tells whether the card is genuine.
     """
+    if not isinstance(folder, (str, PathLike)):
+        raise InputError(f"folder: is a {type(folder).__name__}; give the path to a run's folder")
     place = Path(folder)
     files = {}
     for name in FILES:
@@ -125,6 +131,6 @@ def read(files: dict[str, bytes], module: Any = None) -> Released:
     file, schema, found = read_model(files, module)
     if file.mark != card.mark or bool(card.mark) != (card.ledger is None):
         raise InputError(f"{CARD}: says something else than {MODEL} about being a simulation")
-    shown = tuple(found) if card.others or len(found) > 1 else ()
+    shown = tuple(found) if card.procedure in SHOWS_ALL else ()
     winner = found[0] if file.winner else None
     return Released(schema, winner, shown, card, files)

@@ -11,25 +11,26 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from honestdp.engine.work import CandidateState
-from honestdp.errors import InputError, Interrupted, fail
-from honestdp.private_files import locked, plain_errors, replace_file, sync_folder
+from honestdp.errors import FolderError, InputError, Interrupted, fail
+from honestdp.private_files import DRAFT, locked, remove_files, replace_file, sync_folder
 from honestdp.resume.state import RunState, StateFile
 from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
 PRIVATE, STATE, LOCK = ".private", "state", "lock"
 LAST = "card.json"  # of what is published: where it is, all is
+LEAVES = ("model.safetensors", "model.json", LAST)
 EVERY = 20.0  # seconds between two notes of where a training stands
 
 
@@ -39,13 +40,20 @@ class Journal:
     folder: Path | None = None
     nonce: str | None = None
     coins: bytes | None = None
+    begun = False  # whether data was used
 
-    def use(self, nonce: str) -> None:
-        """The charge of this nonce pays for the run."""
+    def use(self, nonce: str, charge: int) -> None:
+        """This charge, of this nonce, pays for the run."""
+
+    def check_asked(self) -> None:
+        """Raise `Interrupted` if someone asked to stop."""
 
     def schema(self, learn: Callable[[], Schema]) -> Schema:
         """The schema with learnt bounds, which are learnt once."""
         return learn()
+
+    def check_rows(self, parts: Callable[[], Iterable[bytes]]) -> None:
+        """Raise unless the encoded rows are those that the run began with, in their order."""
 
     def once(self, step: Callable[..., list[Outcome]], *given: Any) -> list[Outcome]:
         """What is kept after a step of the search; one that was done is not done again."""
@@ -78,8 +86,11 @@ class Journal:
     def publish(self, files: Mapping[str, bytes]) -> None:
         """Put what has left in its place, and remove all else."""
 
-    def close(self, paid: bool = True) -> None:
-        """Let others use the folder; leave no trace of a new run that was not paid for."""
+    def discard(self) -> None:
+        """Nothing was paid: leave no trace of a new run."""
+
+    def close(self) -> None:
+        """Let others use the folder."""
 
 
 class FolderJournal(Journal):
@@ -90,44 +101,71 @@ class FolderJournal(Journal):
         self._file, self._private = file, self.folder / PRIVATE
         self._steps = 0  # of the search, counted as they are asked for
         self._asked = False
+        self._charge: int | None = None
+        self._lock: int | None = None
         self._next = time.monotonic() + EVERY
-        with plain_errors(self.folder):
-            if (self.folder / LAST).exists():  # all is there, but for the tidying up
-                shutil.rmtree(self._private, ignore_errors=True)
-                raise fail(
-                    "folder", str(self.folder), "holds a finished run; load it, or choose another"
-                )
-            self._new = not self._private.is_dir()
-            if self._new:
+        try:
+            with self._plain():
                 self._make()
-            self._lock: int | None = locked(self._private / LOCK)
-            try:
-                self._state = self._begin() if self._new else self._read()
-            except BaseException:  # a Ctrl-C too: a notebook goes on after it
-                self.close()
-                raise
+                self._lock = locked(self._private / LOCK)
+                self._check_unfinished()
+                self._state = self._read()
+        except BaseException:  # a Ctrl-C too: a notebook goes on after it
+            self.close()
+            raise
 
     def _make(self) -> None:
-        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
-            raise fail("folder", str(self.folder), "is not empty; choose another for this run")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._private.mkdir(mode=0o700)
+        """The folder of a new run; raises unless it is empty, or an unfinished run's."""
+        self._check_unfinished()
+        self._new = not os.path.lexists(self._private)
+        self._owns = not os.path.lexists(self.folder)
+        if self._new:
+            if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+                raise fail("folder", str(self.folder), "is not empty; choose another for this run")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._private.mkdir(mode=0o700)
+            for place in (self.folder, self.folder.absolute().parent):
+                sync_folder(place)
+        ours = {name + end for name in (STATE, LOCK, *LEAVES) for end in ("", DRAFT)}
+        if self._private.is_symlink() or {one.name for one in self._private.iterdir()} - ours:
+            raise fail("folder", str(self._private), "is not a run's; choose another folder")
+        self._private.chmod(0o700)
 
-    def _begin(self) -> RunState:
-        self._state = RunState(secrets.token_hex(16), secrets.token_bytes(32))
-        self._write()
-        return self._state
+    def _check_unfinished(self) -> None:
+        if not (self.folder / LAST).exists():
+            return
+        if self._lock is not None:  # ours: what was left to do is to tidy up
+            self._tidy()
+        raise fail("folder", str(self.folder), "holds a finished run; load it, or choose another")
 
     def _read(self) -> RunState:
-        if not (self._private / STATE).exists():  # stopped before its first word
-            return self._begin()
+        if not (self._private / STATE).exists():  # new, or stopped before its first word
+            state = RunState(secrets.token_hex(16), secrets.token_bytes(32))
+            replace_file(self._private / STATE, self._file.write(state))
+            return state
         try:
             return self._file.read((self._private / STATE).read_bytes())
         except InputError as error:
             raise fail("folder", str(self.folder), str(error)) from None
 
+    @contextmanager
+    def _plain(self) -> Iterator[None]:
+        """What goes wrong with the folder, in one line, and what then to do."""
+        try:
+            yield
+        except OSError as error:
+            said = error.strerror or "cannot be used"
+        else:
+            return
+        then = (
+            "choose another, or make room"
+            if self._charge is None
+            else f"charge {self._charge} stands: make room and run again in this folder"
+        )
+        raise FolderError(f"folder={str(self.folder)!r}: {said}; {then}")
+
     def _write(self) -> None:
-        with plain_errors(self.folder):
+        with self._plain():
             replace_file(self._private / STATE, self._file.write(self._state))
 
     @property
@@ -138,7 +176,13 @@ class FolderJournal(Journal):
     def coins(self) -> bytes:  # type: ignore[override]
         return self._state.coins
 
-    def use(self, nonce: str) -> None:
+    @property
+    def begun(self) -> bool:  # type: ignore[override]
+        state = self._state
+        return bool(state.done or state.at_work or state.bounds is not None or state.rows)
+
+    def use(self, nonce: str, charge: int) -> None:
+        self._charge = charge
         if nonce != self._state.nonce:
             self._state.nonce = nonce
             self._write()
@@ -153,11 +197,21 @@ class FolderJournal(Journal):
             self._write()
         return with_bounds(declared, dict(zip(names, self._state.bounds, strict=True)))
 
+    def check_rows(self, parts: Callable[[], Iterable[bytes]]) -> None:
+        whole = blake2b(key=self._state.coins, digest_size=32)
+        for part in parts():
+            whole.update(part)
+        if self._state.rows is None:
+            self._state.rows = whole.digest()
+            self._write()
+        elif self._state.rows != whole.digest():
+            raise InputError("table: its rows, or their order, are not those the run began with")
+
     def once(self, step: Callable[..., list[Outcome]], *given: Any) -> list[Outcome]:
         self._steps += 1
         state = self._state
         if self._steps > state.done:
-            self._check_asked()
+            self.check_asked()
             state.kept = step(*given)
             state.done, state.at_work = self._steps, []
             self._write()
@@ -177,9 +231,9 @@ class FolderJournal(Journal):
         self._next = time.monotonic() + EVERY
         if self._asked or any(state.step < self._file.plan.training.steps for state in states):
             self._write()  # else `once` will, in a moment
-        self._check_asked()
+        self.check_asked()
 
-    def _check_asked(self) -> None:
+    def check_asked(self) -> None:
         if self._asked:
             raise Interrupted
 
@@ -202,13 +256,13 @@ class FolderJournal(Journal):
             signal.signal(signal.SIGINT, usual)
 
     def stage(self, files: Mapping[str, bytes]) -> None:
-        with plain_errors(self.folder):
+        with self._plain():
             for name, content in files.items():
                 replace_file(self._private / name, content)
 
     def staged(self, names: Sequence[str]) -> dict[str, bytes] | None:
         found = {}
-        with plain_errors(self.folder):
+        with self._plain():
             for name in names:
                 for place in (self.folder / name, self._private / name):  # moved, or still to be
                     if place.is_file():
@@ -217,22 +271,31 @@ class FolderJournal(Journal):
 
     def publish(self, files: Mapping[str, bytes]) -> None:
         self.stage(files)
-        with plain_errors(self.folder):
+        with self._plain():
             for name in files:
                 (self._private / name).chmod(0o644)
                 os.replace(self._private / name, self.folder / name)
             sync_folder(self.folder)
-            self.close()
-            shutil.rmtree(self._private)
+        with suppress(OSError):  # all has left: the next visitor will tidy up
+            self._tidy()
 
-    def close(self, paid: bool = True) -> None:
+    def _tidy(self) -> None:
+        """Before others may lock the folder, or they would find a part of it."""
+        remove_files(self._private, (STATE, *LEAVES, LOCK))
+        self.close()
+
+    def discard(self) -> None:
+        if self._new:
+            with suppress(OSError):
+                self._tidy()
+                if self._owns:
+                    self.folder.rmdir()
+        self.close()
+
+    def close(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-        if self._new and not paid:
-            with plain_errors(self.folder):
-                shutil.rmtree(self._private)
-                self.folder.rmdir()
 
 
 def journal_in(folder: str | os.PathLike[str] | None, file: StateFile) -> Journal:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import torch
 from safetensors.torch import load as read_tensors
@@ -28,12 +29,14 @@ _MOST = 256  # draws trained together
 
 @dataclass(repr=False)
 class RunState:
-    """nonce: names the run's charge. coins: their root. done: steps of the search that are done,
+    """nonce: names the run's charge. coins: their root. rows: a digest of the table, keyed by the
+    coins; None before it was opened. done: steps of the search that are done,
     after which `kept` was kept. bounds: those learnt, None before. at_work: the draws whose
     training was under way, and how far they were."""
 
     nonce: str
     coins: bytes
+    rows: bytes | None = None
     done: int = 0
     kept: list[Outcome] = field(default_factory=list)
     bounds: list[tuple[float, float]] | None = None
@@ -46,7 +49,7 @@ class StateFile:
 
     plan: Plan
     models: Sequence[Model]
-    simulated: bool
+    seed: int | None  # of a simulation
 
     @property
     def group_size(self) -> int:
@@ -65,7 +68,7 @@ class StateFile:
         return {
             "format": "honestdp run 1",
             "plan": fingerprint(self.plan.public()),
-            "simulated": str(int(self.simulated)),
+            "seed": "" if self.seed is None else f"SIMULATION, NOT PRIVATE {self.seed}",
         }
 
     def _blank(self) -> dict[str, Tensor]:
@@ -75,7 +78,8 @@ class StateFile:
         return {
             "nonce": torch.zeros(32, dtype=torch.uint8),
             "coins": torch.zeros(32, dtype=torch.uint8),
-            "counts": torch.zeros(3, dtype=whole),  # steps done, bounds known, draws at work
+            "rows": torch.zeros(32, dtype=torch.uint8),
+            "counts": torch.zeros(4, dtype=whole),  # done, bounds and rows known, draws at work
             "bounds": torch.zeros(len(self.plan.spec.schema.to_learn), 2, dtype=real),
             "kept": torch.full((kept, 2), -1, dtype=whole),  # draw, setting
             "scores": torch.zeros(kept, 2, dtype=real),
@@ -89,8 +93,11 @@ class StateFile:
         made["nonce"][:] = torch.frombuffer(bytearray(state.nonce, "ascii"), dtype=torch.uint8)
         made["coins"][:] = torch.frombuffer(bytearray(state.coins), dtype=torch.uint8)
         made["counts"][:] = torch.tensor(
-            [state.done, state.bounds is not None, len(state.at_work)], dtype=torch.int64
+            [state.done, state.bounds is not None, state.rows is not None, len(state.at_work)],
+            dtype=torch.int64,
         )
+        if state.rows is not None:
+            made["rows"][:] = torch.frombuffer(bytearray(state.rows), dtype=torch.uint8)
         if state.bounds:
             made["bounds"][:] = torch.tensor(state.bounds, dtype=torch.float64)
         for i, one in enumerate(state.kept):
@@ -102,7 +109,7 @@ class StateFile:
             row = packed(training, self.models[draw.setting], candidates[draw.setting])
             made["draws"][i] = torch.tensor([draw.number, draw.setting, training.step])
             made["work"][i, : len(row)] = row
-        return write_tensors(made, self._facts)
+        return write_tensors(made, {**self._facts, "sha256": _digest(made)})
 
     def read(self, content: bytes) -> RunState:
         """What was written; `InputError` if this is another plan's, or none."""
@@ -114,16 +121,19 @@ class StateFile:
             raise InputError(f"its state cannot be read ({type(error).__name__})") from None
         if facts.get("plan") != self._facts["plan"]:
             raise InputError("holds an unfinished run of another plan; choose another folder")
-        if facts.get("simulated") != self._facts["simulated"]:
-            raise InputError("is a simulation's, or only one of the two is; choose another folder")
+        if facts.get("seed") != self._facts["seed"]:
+            raise InputError("holds a run of another seed, or one is a simulation; choose another")
         shapes = {name: (blank.shape, blank.dtype) for name, blank in self._blank().items()}
         if {name: (tensor.shape, tensor.dtype) for name, tensor in found.items()} != shapes:
             raise InputError("its state is not one of this version's")
-        done, known, group = found["counts"].tolist()
+        if facts.get("sha256") != _digest(found):
+            raise InputError("its state was damaged")
+        done, bounds, rows, group = found["counts"].tolist()
         candidates, steps = self.plan.candidates, self.plan.training.steps
         return RunState(
             nonce=bytes(found["nonce"].tolist()).decode("ascii", "replace"),
             coins=bytes(found["coins"].tolist()),
+            rows=bytes(found["rows"].tolist()) if rows else None,
             done=done,
             kept=[
                 Outcome(
@@ -134,7 +144,7 @@ class StateFile:
                 for i, (number, setting) in enumerate(found["kept"].tolist())
                 if number >= 0
             ],
-            bounds=[(low, high) for low, high in found["bounds"].tolist()] if known else None,
+            bounds=[(low, high) for low, high in found["bounds"].tolist()] if bounds else None,
             at_work=[
                 (
                     Draw(number, setting),
@@ -145,3 +155,11 @@ class StateFile:
                 for i, (number, setting, step) in enumerate(found["draws"][:group].tolist())
             ],
         )
+
+
+def _digest(tensors: dict[str, Tensor]) -> str:
+    """Of all that is in them: a run must not go on with a bit that is wrong."""
+    whole = sha256()
+    for name in sorted(tensors):
+        whole.update(tensors[name].numpy().tobytes())
+    return whole.hexdigest()
