@@ -121,6 +121,7 @@ PLACES = {
     "executor": lambda given: {"executor": given},
     "folder": lambda given: {"folder": given},
     "loss": lambda given: {"loss": given, "model": lambda: nn.Linear(3, 2)},
+    "loss of logistic": lambda given: {"loss": given},
     "model": lambda given: {"model": given},
     "threshold": lambda given: {"options": {"threshold": given}, "procedure": "threshold"},
     "scores": lambda given: {"options": {"scores": given}},

@@ -173,7 +173,7 @@ def test_losses_that_do_not_fit() -> None:
         ({"loss": "hinge"}, "must be cross_entropy, squared, huber or a function"),
         ({"loss": 3}, "must be cross_entropy"),
         ({"loss": "huber", "model": Module(small, classes=2)}, "has one already"),
-        ({"loss": hinge, "model": "mlp"}, "a function; mlp has 'cross_entropy'"),
+        ({"loss": hinge, "model": "mlp"}, "<function>; mlp has 'cross_entropy'"),
         ({"loss": "cross_entropy", "schema": NUMBERS}, "the schema's target is a number"),
     ):
         made = search(small, GRID).set_params(**changes)

@@ -77,8 +77,8 @@ def _named(
 ) -> Spec:
     found = spec(model=model, grid=grid)
     own = "squared" if found.classes is None else "cross_entropy"
-    if loss is not None and loss != own:
-        said = repr(loss) if isinstance(loss, str) else f"a {type(loss).__name__}"
+    if loss is not None and not (isinstance(loss, str) and loss == own):
+        said = repr(loss) if isinstance(loss, str) else f"<{type(loss).__name__}>"
         raise InputError(f"loss: {said}; {model} has {own!r}; a torch module may have another")
     if not options:
         return found

@@ -179,7 +179,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         self._check()
         if self._infers:
             raise fail("schema", INFER, "is read off the rows by fit; a plan needs a declared one")
-        return make_plan(self._spec(self.declared(), n))
+        return make_plan(self._spec(self._declared(), n))
 
     @property
     def _infers(self) -> bool:
@@ -228,7 +228,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         own = {*self._get_param_names(), "rows"}
         return [field.name for field in fields(Spec) if field.name not in own]
 
-    def declared(self) -> Schema:
+    def _declared(self) -> Schema:
         """The schema that was given, read from its file where it is a path."""
         if isinstance(self.schema, Schema):
             return self.schema
@@ -285,7 +285,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         rows, target = Rows.of(X), target_of(y)
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
-        schema = self._inferred(rows, target) if self._infers else self.declared()
+        schema = self._inferred(rows, target) if self._infers else self._declared()
         rows = rows.named_for([column.name for column in schema.columns])
         plan = make_plan(self._spec(schema, rows.count))
         if self.on_candidate is not None and not plan.shows_all:
@@ -382,7 +382,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         known = getattr(self, "schema_", None)
         if known is None and not self._infers:
             with suppress(InputError):  # a wrong one is for `fit` to say
-                known = self.declared()
+                known = self._declared()
         return predicts_classes(self.model, self.loss, known)
 
     @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]

@@ -82,7 +82,7 @@ def _left(search: Any) -> str:
     ledger = search.ledger
     try:
         if isinstance(ledger, (str, PathLike)):
-            ledger = Ledger.open(ledger, schema=search.declared())
+            ledger = Ledger.open(ledger, schema=search._declared())
         if not isinstance(ledger, Ledger):
             return ""
         left = ledger.remaining()
