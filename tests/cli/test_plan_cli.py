@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from honestdp.cli import main
+
 README = ["--n", "36177", "--lot-size", "250", "--steps", "2500", "--candidates", "40"]
 RUN = "import sys; from honestdp.cli import main; sys.argv[0] = 'honestdp'; main()"
 
@@ -97,13 +99,23 @@ def test_the_plot(suffix, tmp_path) -> None:
         (["plan", *README, "--noise-multiplier", "1e-200"], "between 1e-06 and 1e+09"),
     ],
 )  # fmt: skip
-def test_wrong_input_is_one_line_and_exit_code_2(words, says) -> None:
-    done = honestdp(*words)
+def test_wrong_input_is_one_line_and_exit_code_2(words, says, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["honestdp", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, told = capsys.readouterr()
+    assert ended.value.code == 2
+    assert out == ""
+    assert told.count("\n") == 1
+    assert told.startswith("honestdp: ")
+    assert says in told
+
+
+def test_so_it_is_in_a_process_of_its_own() -> None:
+    done = honestdp("plan", *README, "--noise-multiplier", "0")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("honestdp: ")
-    assert says in done.stderr
+    assert done.stderr.startswith("honestdp: noise_multiplier=0.0")
 
 
 def test_light_imports() -> None:

@@ -69,12 +69,13 @@ def test_adult_balanced(adult_tables, not_private):
     assert accuracy(Linear(104, 2), adult_tables, chosen, 2500) >= not_private - 0.016
 
 
-@pytest.mark.parametrize("rule", ["dpadam", "dpadamwosm"])
+@pytest.mark.parametrize("rule", [pytest.param("dpadam", marks=pytest.mark.slow), "dpadamwosm"])
 def test_mnist_softmax(rule, mnist_tables):
     chosen = Candidate(rule=rule, noise_multiplier=4.0)
     assert accuracy(Linear(784, 10), mnist_tables, chosen, 1500) >= 0.845
 
 
+@pytest.mark.slow
 def test_mnist_balanced(mnist_tables):
     chosen = Candidate(
         rule="balanced", noise_multiplier=8.0, average=True, row_norm=row_norm(mnist_tables)

@@ -22,7 +22,11 @@ def test_all_are_here():
     assert [path.name for path in EXAMPLES] == list(SAID)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [p if p.stem[0] in "13" else pytest.param(p, marks=pytest.mark.slow) for p in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_it_runs(path, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning:honestdp", str(path)],

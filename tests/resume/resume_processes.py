@@ -88,11 +88,11 @@ def kill(folder: Path, kills: int, seed: int) -> dict[str, int]:
 
 def interrupt(folder: Path) -> dict[str, object]:
     """Ctrl-C in the middle of a run; what it says, and whether it then goes on."""
-    plan = plan_of("random-repeats", steps=40_000)
+    plan = plan_of("random-repeats", steps=8_000)
     ledger = new_ledger(folder)
     run(plan_of("random-repeats"), table(), seed=1)
     if not (pid := os.fork()):
-        time.sleep(0.7)
+        time.sleep(0.4)
         os.kill(os.getppid(), signal.SIGINT)
         os._exit(0)
     stopped = None

@@ -267,7 +267,11 @@ def test_counts_get_the_noise_that_was_priced():
     assert exact <= 80
 
 
-@pytest.mark.parametrize("name", ["untuned", "composition", "random-repeats", "subset-tuning"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("untuned", marks=pytest.mark.slow), "composition",
+     pytest.param("random-repeats", marks=pytest.mark.slow), "subset-tuning"],
+)  # fmt: skip
 def test_runs_get_the_noise_that_was_priced(name):
     """On rows that all count for nothing a step is noise alone: its scale is the plan's."""
     null = {**table(), "y": ["nobody"] * ROWS}
