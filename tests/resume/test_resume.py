@@ -286,7 +286,7 @@ def test_what_is_not_a_runs_is_left_alone(tmp_path):
     diary.write_text("dear diary")
     refused("is not a run's", plan, folder, ledger)
     (folder / "card.json").write_text("{}")
-    refused("holds a finished run", plan, folder, ledger)
+    refused("is not a run's", plan, folder, ledger)
     assert diary.read_text() == "dear diary"
     link = tmp_path / "link"
     link.mkdir()

@@ -116,10 +116,10 @@ class FolderJournal(Journal):
 
     def _make(self) -> None:
         """The folder of a new run; raises unless it is empty, or an unfinished run's."""
-        self._check_unfinished()
         self._new = not os.path.lexists(self._private)
         self._owns = not os.path.lexists(self.folder)
         if self._new:
+            self._check_unfinished()
             if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
                 raise fail("folder", str(self.folder), "is not empty; choose another for this run")
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ class FolderJournal(Journal):
     def _check_unfinished(self) -> None:
         if not (self.folder / LAST).exists():
             return
-        if self._lock is not None:  # ours: what was left to do is to tidy up
+        if not self._new:  # what was left to do is to tidy up; the folder is locked by now
             self._tidy()
         raise fail("folder", str(self.folder), "holds a finished run; load it, or choose another")
 
