@@ -32,7 +32,8 @@ from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.private_data import split
-from honestdp.release.publish import Fitted, Release
+from honestdp.release.predictor import Predictor
+from honestdp.release.publish import Release
 from honestdp.run import run
 from honestdp.schema import Numeric, Schema, Target
 
@@ -126,7 +127,7 @@ def _neighbours(
     return Neighbours(plan, place, table(_YES), table(_NULL), read)
 
 
-def _bias_of(fitted: Fitted) -> float:
+def _bias_of(fitted: Predictor) -> float:
     return fitted.tensors["bias"].item()
 
 
@@ -134,7 +135,7 @@ def _bias(release: Release) -> float:
     """The noisy sums that one step made the biases of, in units of the clip norm."""
     lot_size = release.plan.training.lot_size
 
-    def noisy_sum(one: Fitted) -> float:
+    def noisy_sum(one: Predictor) -> float:
         return _bias_of(one) * lot_size / (one.setting["learning_rate"] * one.setting["clip_norm"])
 
     return _over_shown(release, noisy_sum)

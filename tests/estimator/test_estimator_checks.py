@@ -6,6 +6,7 @@ missing) is read off it, which a simulation may.
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from honestdp import HonestSearch
@@ -22,10 +23,19 @@ def simulation(model: str, **options) -> HonestSearch:
 
 
 @parametrize_with_checks(
-    [simulation("logistic"), simulation("linear"), simulation("mlp", module__width=8)],
+    [simulation("logistic"), simulation("linear")],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learns_check(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [simulation("mlp", module__width=8)],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learns_check_of_a_network(estimator, check) -> None:
     check(estimator)
 
 

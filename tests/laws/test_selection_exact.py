@@ -24,8 +24,8 @@ from honestdp.privacy.selection import (
     threshold,
 )
 
-FEW = 200  # mechanisms for each law of K
-MANY = 10 * FEW
+FEW = 120  # mechanisms for each law of K
+MANY = 2000
 
 sizes = pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 laws = pytest.mark.parametrize(
