@@ -12,7 +12,7 @@ help:
 	@echo "make demo            what an honest search costs, on the README's example"
 	@echo "make test            the tests (at most five minutes on two cores)"
 	@echo "make check           format, lint, types, import directions"
-	@echo "make test-slow       statistics and exhaustive checks (at most 45 minutes)"
+	@echo "make test-slow       statistics, seeded bugs, audits (about an hour)"
 	@echo "make bench           training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
 	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
 	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"

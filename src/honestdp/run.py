@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import lru_cache
 from os import PathLike
 from typing import Any
 
+from honestdp.engine.models import Model
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, checked_table
@@ -33,6 +35,14 @@ from honestdp.sealing import (
 )
 from honestdp.select import Draw, Outcome, keep, noisy_scores, schedule
 from honestdp.training import Trainer, models_of
+
+
+@lru_cache(maxsize=1)
+def _models(plan: Plan) -> list[Model]:
+    """The model of every setting; raises if one cannot be trained, or could not leave."""
+    models = models_of(plan)
+    check_can_leave(plan, models)
+    return models
 
 
 def run(
@@ -63,8 +73,7 @@ def run(
     check_asked(plan, progress, workers)
     check_paid_or_simulated(ledger, seed)
     table = checked_table(plan, table, target)  # of what is in memory, columns and row count
-    models = models_of(plan)
-    check_can_leave(plan, models)
+    models = _models(plan)
     state = StateFile(plan, models, seed)
     with closing(journal_in(folder, state)) as journal:
         randomness = Randomness(journal.coins) if seed is None else Randomness.simulation(seed)

@@ -15,18 +15,19 @@ import pytest
 from scipy.special import ndtri
 from searches import PLACES, PROCEDURES, audited, neighbours, neighbours_in_order
 
-from honestdp import select, training
+from honestdp import select
+from honestdp.planning.plan import Plan
 
 # Seeded bugs, put into the running package by monkeypatching: the audit itself stays the same
 
 
 def half_the_training_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = training._candidates
+    sound = Plan.candidates.fget
 
-    def halved(plan: Any) -> list[Any]:
+    def halved(plan: Plan) -> list[Any]:
         return [replace(c, noise_multiplier=c.noise_multiplier / 2) for c in sound(plan)]
 
-    monkeypatch.setattr(training, "_candidates", halved)
+    monkeypatch.setattr(Plan, "candidates", property(halved))
 
 
 def half_the_score_noise(monkeypatch: pytest.MonkeyPatch) -> None:

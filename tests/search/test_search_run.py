@@ -269,7 +269,8 @@ def test_counts_get_the_noise_that_was_priced():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("untuned", marks=pytest.mark.slow), "composition",
+    [pytest.param("untuned", marks=pytest.mark.slow),
+     pytest.param("composition", marks=pytest.mark.slow),
      pytest.param("random-repeats", marks=pytest.mark.slow), "subset-tuning"],
 )  # fmt: skip
 def test_runs_get_the_noise_that_was_priced(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import version
 
 from honestdp.ledger import fingerprint
@@ -94,15 +95,17 @@ def card_of(
         model=spec.model_name,
         winner=winner,
         others=others,
-        versions={
-            "honestdp": __version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in _LIBRARIES},
-        },
+        versions=_versions(),
         model_sha256=model_sha256,
         plan_fingerprint=fingerprint(plan.public()),
         ledger=None,
     )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {name: version(name) for name in _LIBRARIES}
+    return {"honestdp": __version__, "python": platform.python_version(), **found}
 
 
 def _guarantee(plan: Plan, simulated: bool) -> Guarantee:

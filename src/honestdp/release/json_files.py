@@ -35,7 +35,8 @@ def to_json(part: Part, room: int = 0) -> bytes:
 
 def room_for(chosen: Part, others: Iterable[Part]) -> int:
     """How many spaces make a file that holds `chosen` as long as if it held the longest."""
-    return max(map(_width, [chosen, *others])) - _width(chosen)
+    own = _width(chosen)
+    return max((0, *(_width(other) - own for other in others)))
 
 
 def from_json(kind: type[P], text: str | bytes, called: str) -> P:

@@ -85,7 +85,8 @@ def release(
         sha256(files[MODEL]),
         simulated=receipt is None,
     )
-    journal.stage({**files, CARD: _written(plan, card)})
+    if journal.folder is not None:
+        journal.stage({**files, CARD: _written(plan, card)})
     if ledger is not None and receipt is not None:
         head = ledger.release(receipt, card.digest)  # once
         card = _entered(card, ledger, receipt, head)
