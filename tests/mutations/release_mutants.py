@@ -6,8 +6,6 @@ RESUME = "tests/resume/test_resume.py"
 CARD = "tests/release/test_card.py"
 FILES = "tests/release/test_model_files.py"
 LEAKS = "tests/search/test_search_leaks.py"
-PLANTED = "tests/leaks/test_planted_values.py"
-FIT = "tests/estimator/test_estimator_fit.py"
 
 MUTANTS = [
     Mutant("coins drawn anew", "run.py", "Randomness(journal.coins)", "Randomness()", RESUME),
@@ -61,24 +59,4 @@ MUTANTS = [
            "        room = room_for(file.winner, might)", "        room = 0", LEAKS),
     Mutant("any card will do", "release/card.py",
            "if charge.left.what != card.digest:", "if False:", CARD),
-    Mutant("at any head", "release/card.py",
-           "if charge.left is None or charge.left.head != entry.head:", "if False:", CARD),
-    Mutant("a card for nothing", "release/card.py",
-           "exclude={\"ledger\"}", "exclude={\"ledger\", \"guarantee\"}", CARD),
-    Mutant("a simulation's card is not marked", "release/card_of.py",
-           'mark=SIMULATION if simulated else "",', 'mark="",', CARD),
-    Mutant("a simulation's numbers are not marked", "release/model_files.py",
-           '{"honestdp": SIMULATION if simulated else "model"}', '{"honestdp": "model"}', CARD),
-    Mutant("a score of a pick is shown", "release/publish.py",
-           "    if not plan.shows_scores:\n        return None\n", "", CARD),
-    Mutant("altered numbers are read", "release/model_files.py",
-           "if sha256(files[TENSORS]) != file.tensors_sha256:", "if False:", FILES),
-    Mutant("another run's card is read", "release/saved.py",
-           "if card.model_sha256 != sha256(files[MODEL]):", "if False:", FILES),
-    Mutant("a schema is inferred for real", "estimator/search.py",
-           "if self._infers and not self._simulates:", "if False:", FIT),
-    Mutant("protected rows are scored", "estimator/search.py",
-           "if not self.release_.simulated and public is not True:", "if False:", FIT),
-    Mutant("losers reach the logger", "estimator/search.py",
-           "if self.on_candidate is not None and not plan.shows_all:", "if False:", FIT),
 ]  # fmt: skip
