@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from honestdp.errors import InputError
 
-# What is in a run's folder.
+# What is in a finished run's folder. The card comes last: where it is, all is.
 CARD, MODEL, TENSORS = "card.json", "model.json", "model.safetensors"
+FILES = (TENSORS, MODEL, CARD)
 
 WIDEST = -1.2345678901234567e-100  # no number is longer in JSON
 

@@ -14,10 +14,10 @@ from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
 from honestdp.release.card import Card, Chosen, LedgerEntry
 from honestdp.release.card_of import card_of
-from honestdp.release.json_files import CARD, MODEL, WIDEST, room_for, sha256
+from honestdp.release.json_files import CARD, FILES, MODEL, WIDEST, room_for, sha256
 from honestdp.release.model_files import read_model, write_model
 from honestdp.release.predictor import Predictor
-from honestdp.release.saved import FILES, Released, read
+from honestdp.release.saved import Released, read
 from honestdp.resume.journal import Journal
 from honestdp.schema import Schema
 from honestdp.select import Outcome

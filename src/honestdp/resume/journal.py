@@ -24,13 +24,12 @@ from typing import Any
 from honestdp.engine.work import CandidateState
 from honestdp.errors import FolderError, InputError, Interrupted, fail
 from honestdp.private_files import DRAFT, locked, remove_files, replace_file, sync_folder
+from honestdp.release.json_files import CARD, FILES
 from honestdp.resume.state import RunState, StateFile
 from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
 PRIVATE, STATE, LOCK = ".private", "state", "lock"
-LAST = "card.json"  # of what is published: where it is, all is
-LEAVES = ("model.safetensors", "model.json", LAST)
 EVERY = 20.0  # seconds between two notes of where a training stands
 
 
@@ -126,13 +125,13 @@ class FolderJournal(Journal):
             self._private.mkdir(mode=0o700)
             for place in (self.folder, self.folder.absolute().parent):
                 sync_folder(place)
-        ours = {name + end for name in (STATE, LOCK, *LEAVES) for end in ("", DRAFT)}
+        ours = {name + end for name in (STATE, LOCK, *FILES) for end in ("", DRAFT)}
         if self._private.is_symlink() or {one.name for one in self._private.iterdir()} - ours:
             raise fail("folder", str(self._private), "is not a run's; choose another folder")
         self._private.chmod(0o700)
 
     def _check_unfinished(self) -> None:
-        if not (self.folder / LAST).exists():
+        if not (self.folder / CARD).exists():
             return
         if not self._new:  # what was left to do is to tidy up; the folder is locked by now
             self._tidy()
@@ -281,7 +280,7 @@ class FolderJournal(Journal):
 
     def _tidy(self) -> None:
         """Before others may lock the folder, or they would find a part of it."""
-        remove_files(self._private, (STATE, *LEAVES, LOCK))
+        remove_files(self._private, (STATE, *FILES, LOCK))
         self.close()
 
     def discard(self) -> None:
