@@ -56,6 +56,7 @@ def run(
     folder: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     workers: int | None = None,
+    asked: str = "",
 ) -> Release:
     """Carry out a plan on a table; what comes back is all that leaves.
 
@@ -68,6 +69,7 @@ def run(
         how long it took: whoever may lose patience gives a folder, which keeps K.
     folder: where the run is kept. What is released is written there; until then an interrupted run
         (Ctrl-C, a machine that went down) goes on when it is called again in the same way.
+    asked: how the run was asked for, in public words, kept in the folder beside what leaves.
     progress: called now and then; where K is a secret it is told no more than the stage.
     """
     check_asked(plan, progress, workers)
@@ -75,7 +77,7 @@ def run(
     table = checked_table(plan, table, target)  # of what is in memory, columns and row count
     models = _models(plan)
     state = StateFile(plan, models, seed)
-    with closing(journal_in(folder, state)) as journal:
+    with closing(journal_in(folder, state, asked)) as journal:
         randomness = Randomness(journal.coins) if seed is None else Randomness.simulation(seed)
         tell(progress, "opening")
         charged = paid(plan, ledger, receipt, journal)  # spent now, even if we crash

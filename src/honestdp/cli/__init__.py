@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import typer
 
 from honestdp import __version__
-from honestdp.cli import paper, plan
-from honestdp.errors import InputError
+from honestdp.cli import ledger, look, paper, plan, tune
+from honestdp.errors import InputError, SearchError
 
 app = typer.Typer(
     name="honestdp",
@@ -19,7 +19,13 @@ app = typer.Typer(
     help="Honest private machine learning: one (epsilon, delta) for training, tuning, scoring.\n\n"
     "Example: honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1",
 )
+app.command("tune")(tune.command)
+app.command("resume")(tune.resume)
 app.command("plan")(plan.command)
+app.command("schema")(look.schema)
+app.command("predict")(look.predict)
+app.command("card")(look.card)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(paper.app, name="paper")
 
 # typer's own errors (unknown option, not a number, ...) share this base, which it does not export.
@@ -54,8 +60,10 @@ def main() -> None:
         _stop(str(error), 2)
     except OSError as error:
         _stop(f"{error.filename or 'file'}: {error.strerror or error}", 2)
-    except (KeyboardInterrupt, typer.Abort):
-        _stop("interrupted", 130)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        _stop(str(error) or "interrupted", 130)
+    except SearchError as error:
+        _stop(str(error), 1)
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
 

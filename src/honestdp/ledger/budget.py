@@ -130,6 +130,12 @@ class Ledger:
                     raise fail(name, value, f"the ledger {str(path)!r} is for {name}={found!r}")
             return cls(Path(path), chain)
 
+    @classmethod
+    def inspect(cls, path: PathLike) -> Ledger:
+        """An existing ledger, to look at, whatever data set it is of."""
+        with store.reading(Path(path)) as chain:
+            return cls(Path(path), chain)
+
     def reserve(
         self, spending: Spending, plan: Mapping[str, Any], nonce: str | None = None
     ) -> Receipt:

@@ -30,6 +30,7 @@ from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
 PRIVATE, STATE, LOCK = ".private", "state", "lock"
+ASKED = "asked.toml"  # how the run was asked for: public
 EVERY = 20.0  # seconds between two notes of where a training stands
 
 
@@ -95,7 +96,7 @@ class Journal:
 class FolderJournal(Journal):
     """That of a run in a folder: a new one, or one to go on with."""
 
-    def __init__(self, folder: str | os.PathLike[str], file: StateFile) -> None:
+    def __init__(self, folder: str | os.PathLike[str], file: StateFile, asked: str = "") -> None:
         self.folder: Path = Path(folder)
         self._file, self._private = file, self.folder / PRIVATE
         self._steps = 0  # of the search, counted as they are asked for
@@ -109,6 +110,8 @@ class FolderJournal(Journal):
                 self._lock = locked(self._private / LOCK)
                 self._check_unfinished()
                 self._state = self._read()
+                if self._new and asked:
+                    (self.folder / ASKED).write_text(asked, "utf-8")
         except BaseException:  # a Ctrl-C too: a notebook goes on after it
             self.close()
             raise
@@ -287,6 +290,7 @@ class FolderJournal(Journal):
         if self._new:
             with suppress(OSError):
                 self._tidy()
+                (self.folder / ASKED).unlink(missing_ok=True)
                 if self._owns:
                     self.folder.rmdir()
         self.close()
@@ -297,6 +301,6 @@ class FolderJournal(Journal):
             self._lock = None
 
 
-def journal_in(folder: str | os.PathLike[str] | None, file: StateFile) -> Journal:
+def journal_in(folder: str | os.PathLike[str] | None, file: StateFile, asked: str = "") -> Journal:
     """The journal of a run in this folder; one that writes nothing where there is none."""
-    return Journal() if folder is None else FolderJournal(folder, file)
+    return Journal() if folder is None else FolderJournal(folder, file, asked)

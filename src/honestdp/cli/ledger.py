@@ -1,0 +1,104 @@
+"""`honestdp ledger create | show | verify`: the budget of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from honestdp.cli.options import Json, Quiet, number
+from honestdp.cli.say import Voice
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="The budget of a data set.\n\nExample: honestdp ledger show visits.ledger",
+)
+
+File = Annotated[Path, typer.Argument(help="The ledger's file.")]
+
+
+@app.command("create")
+def create(
+    path: File,
+    schema: Annotated[Path, typer.Option(help="The schema of the table it is for.")],
+    epsilon: Annotated[
+        float, typer.Option(parser=number, metavar="X", help="The total, for ever.")
+    ],
+    delta: Annotated[float, typer.Option(parser=number, metavar="X", help="The total, for ever.")],
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """A new ledger: all that will ever be spent on a data set.
+
+    Example: honestdp ledger create visits.ledger --schema visits.toml --epsilon 2 --delta 1e-6
+    """
+    from honestdp.ledger import Ledger
+    from honestdp.schema import Schema
+
+    made = Ledger.create(path, schema=Schema.load(schema), epsilon=epsilon, delta=delta)
+    Voice(json_, quiet).answer(f"made: {made}", {"ledger": str(path), "head": made.head})
+
+
+@app.command("show")
+def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
+    """What was spent, on what, and what is left.
+
+    Example: honestdp ledger show visits.ledger
+    """
+    from honestdp.ledger import Ledger
+    from honestdp.text import columns, down, small, up
+
+    ledger = Ledger.inspect(path)
+    left, history = ledger.remaining(), ledger.history()
+    opening = ledger.opening
+    facts: dict[str, Any] = {
+        "dataset": opening.dataset,
+        "unit": opening.unit,
+        "epsilon": opening.epsilon,
+        "delta": opening.delta,
+        "remaining": {"epsilon": left.epsilon, "delta": left.delta},
+        "charges": [
+            {
+                "charge": charge.receipt.id,
+                "epsilon": charge.receipt.epsilon,
+                "delta": charge.receipt.delta,
+                "procedure": charge.plan.get("procedure"),
+                "released": charge.released,
+            }
+            for charge in history
+        ],
+        "head": ledger.head,
+    }
+    rows = [
+        (c.receipt.id, up(c.receipt.epsilon), small(c.receipt.delta),
+         "released" if c.released else "not released", str(c.plan.get("model", "")))
+        for c in history
+    ]  # fmt: skip
+    lines = [
+        f"{opening.dataset}: a total of epsilon {opening.epsilon:g}, delta {opening.delta:g}, "
+        f"for {opening.unit}",
+        f"left for a plan that is (epsilon, 0)-private: epsilon {down(left.epsilon)}",
+        *(columns(["charge", "epsilon", "delta", "", "model"], rows) if rows else ["no charge"]),
+        f"head {ledger.head}",
+    ]
+    Voice(json_, quiet).answer("\n".join(lines), facts)
+
+
+@app.command("verify")
+def verify(
+    path: File,
+    head: Annotated[str | None, typer.Option(help="A head written down before (a card's).")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check every entry; with a head, that nothing was cut off or replaced since.
+
+    Example: honestdp ledger verify visits.ledger --head 1323fdd4...
+    """
+    from honestdp.ledger import Ledger
+
+    ledger = Ledger.inspect(path)
+    ledger.verify(head)
+    Voice(json_, quiet).answer("every entry is sound", {"sound": True, "head": ledger.head})
