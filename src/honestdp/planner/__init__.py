@@ -1,0 +1,1 @@
+"""`honestdp plan --serve`: the planner as a page, for this machine only."""
