@@ -18,6 +18,10 @@ class FolderError(InputError):
     """A run's folder cannot be read or written; the message says what became of its charge."""
 
 
+class BudgetError(InputError):
+    """A ledger refused: what was asked for costs more than is left. Nothing was spent."""
+
+
 class SearchError(RuntimeError):
     """A search failed inside; told without what it was doing."""
 

@@ -186,5 +186,5 @@ def resumable(receipt: Receipt | None, journal: Journal, work: Callable[[], T]) 
 
 def _again(receipt: Receipt | None, journal: Journal) -> str:
     if journal.folder is not None:
-        return f"folder={str(journal.folder)!r}"
+        return journal.again
     return "" if receipt is None else f"receipt=ledger.charge({receipt.id})"

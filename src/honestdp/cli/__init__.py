@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -9,7 +10,8 @@ import typer
 
 from honestdp import __version__
 from honestdp.cli import ledger, look, paper, plan, tune
-from honestdp.errors import InputError, SearchError
+from honestdp.cli.say import Stopped
+from honestdp.errors import BudgetError, InputError, SearchError
 
 app = typer.Typer(
     name="honestdp",
@@ -17,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Honest private machine learning: one (epsilon, delta) for training, tuning, scoring.\n\n"
-    "Example: honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1",
+    "Example: honestdp tune visits.csv --schema visits.toml --epsilon 1 --out run",
 )
 app.command("tune")(tune.command)
 app.command("resume")(tune.resume)
@@ -27,6 +29,8 @@ app.command("predict")(look.predict)
 app.command("card")(look.card)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(paper.app, name="paper")
+
+INTERRUPTED = 130
 
 # typer's own errors (unknown option, not a number, ...) share this base, which it does not export.
 _UsageError: Any = typer.BadParameter.__mro__[2]
@@ -48,23 +52,39 @@ def _root(
 
 
 def main() -> None:
-    """Run a command; whatever the user got wrong is one line on stderr and exit code 2."""
+    """Run a command; what went wrong is one line on stderr.
+
+    Exit codes: 0 done; 1 a fault in here; 2 something asked for is wrong, nothing was done; 3 the
+    budget does not cover it; 4 the search ended without a model; 130 interrupted.
+    """
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
+        if code == INTERRUPTED:  # typer's word for a Ctrl-C
+            raise Stopped("interrupted")
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message is the help text
             typer.echo(error.format_message())
             sys.exit(0)
         _stop(error.format_message(), 2)
+    except BudgetError as error:
+        _stop(str(error), 3)
     except InputError as error:
         _stop(str(error), 2)
+    except BrokenPipeError:  # `| head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nor will a last flush fail
+        sys.exit(0)
     except OSError as error:
         _stop(f"{error.filename or 'file'}: {error.strerror or error}", 2)
-    except (KeyboardInterrupt, typer.Abort) as error:
-        _stop(str(error) or "interrupted", 130)
+    except (KeyboardInterrupt, Stopped, typer.Abort) as error:
+        _stop(str(error) or "interrupted", INTERRUPTED)
     except SearchError as error:
         _stop(str(error), 1)
-    sys.stdout.flush()
+    except Exception as error:  # by its kind alone: its text may quote a row
+        if os.environ.get("HONESTDP_DEBUG"):
+            raise
+        kind = type(error).__name__
+        _stop(f"a fault of honestdp itself ({kind}); HONESTDP_DEBUG=1 shows where (and rows)", 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

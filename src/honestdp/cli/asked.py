@@ -3,7 +3,7 @@
     data = "visits.csv"
     schema = "visits.toml"
     epsilon = 1.0
-    grid = "dpsgd-40"
+    grid = { rule = "dpsgd", learning_rate = [0.1, 1.0], clip_norm = [0.5, 1.0] }
 
 Paths in a file are relative to it; flags override. The same is written into the run's folder, so
 that `honestdp resume RUN` knows what it was about.
@@ -11,25 +11,18 @@ that `honestdp resume RUN` knows what it was about.
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from honestdp.errors import InputError
-from honestdp.schema.toml import text
+from honestdp.errors import InputError, fail
 
 PATHS = ("data", "schema", "ledger", "out", "test")
-# Fields of `Spec`, by the same names.
-FACTS = (
-    "epsilon", "delta", "model", "grid", "procedure", "lot_size", "steps", "validation",
-    "split_seed", "learn_share", "hit_probability", "mean_runs", "most_runs", "shape", "cap",
-    "threshold", "subset", "scores", "bound",
-)  # fmt: skip
-KNOWN = (*PATHS, "target", "rows", "seed", *FACTS)
-KEPT = "asked.toml"  # its name in a run's folder (resume.journal.ASKED)
+_LARGEST = 10_000_000  # bytes: no such file is so long
 
 
 @dataclass(frozen=True)
@@ -39,10 +32,18 @@ class Asked:
     values: Mapping[str, Any]
 
     @classmethod
-    def of(cls, file: Path | None, flags: Mapping[str, Any]) -> Asked:
-        """What a file says, and flags where they are given."""
+    def of(cls, file: Path | None, flags: Mapping[str, Any], further: Iterable[str] = ()) -> Asked:
+        """What a file says, and flags where they are given. further: as `name=value`."""
         given = {} if file is None else _read(file)
-        return cls({**given, **{name: v for name, v in flags.items() if v is not None}})
+        given |= {name: value for name, value in flags.items() if value is not None}
+        given |= dict(map(_setting, further))
+        if isinstance(given.get("grid"), str):
+            given["grid"] = _grid(given["grid"])
+        for name, kind, words in _KINDS:
+            value = given.get(name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
+                raise fail(name, value, f"must be {words}")
+        return cls(given)
 
     def path(self, name: str) -> Path | None:
         found = self.values.get(name)
@@ -51,7 +52,7 @@ class Asked:
     @property
     def facts(self) -> dict[str, Any]:
         """What `Spec` is made from."""
-        return {name: v for name, v in self.values.items() if name in FACTS}
+        return {name: v for name, v in self.values.items() if name in _facts()}
 
     def to_toml(self) -> str:
         """All of it, with absolute paths."""
@@ -61,18 +62,38 @@ class Asked:
         return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
 
+_KINDS = (
+    ("rows", int, "a whole number"),
+    ("seed", int, "a whole number"),
+    ("target", str, "the name of a column"),
+)
+
+
+def _facts() -> tuple[str, ...]:
+    """The fields of `Spec`, but for those that are asked for by other names."""
+    from honestdp.planning.spec import Spec
+
+    return tuple(f.name for f in fields(Spec) if f.name not in ("schema", "rows"))
+
+
+def _check_known(name: str, where: str) -> None:
+    known = (*PATHS, *(name for name, _, _ in _KINDS), *_facts())
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        way = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+        raise InputError(f"{where}: {name[:60]!r} is no setting; {way}")
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(file.read_text("utf-8"))
+        with open(file, "rb") as opened:
+            values = tomllib.loads(opened.read(_LARGEST).decode())
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); give a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not TOML ({' '.join(str(error).split())[:200]})") from None
     for name in values:
-        if name not in KNOWN:
-            near = get_close_matches(name, KNOWN, 1)
-            way = f"did you mean {near[0]}?" if near else f"known are {', '.join(KNOWN)}"
-            raise InputError(f"{file}: {name[:60]!r} is no setting; {way}")
+        _check_known(name, str(file))
         if name in PATHS:
             if not isinstance(values[name], str):
                 raise InputError(f"{file}: {name} must be the path to a file, in quotes")
@@ -80,7 +101,34 @@ def _read(file: Path) -> dict[str, Any]:
     return values
 
 
+def _setting(text: str) -> tuple[str, Any]:
+    """`mean_runs=20` by name and value: a number, true, false, or words."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise fail("set", text, "write it as name=value, such as mean_runs=20")
+    name = name.strip().replace("-", "_")
+    _check_known(name, "set")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except ValueError:
+        return name, value.strip()
+
+
+def _grid(text: str) -> Any:
+    """A name, or settings in JSON."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise fail(
+            "grid", text, 'is not JSON; write it as {"rule": "dpsgd", "learning_rate": [0.1, 1]}'
+        ) from None
+
+
 def _toml(value: Any) -> str:
+    from honestdp.schema.toml import text
+
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):

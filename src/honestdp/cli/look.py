@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated
 
 import typer
 
@@ -15,31 +17,37 @@ from honestdp.errors import InputError
 
 def schema(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file; only its header is read.")],
-    target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict; by default the last.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write it; else it is printed.")] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """A schema to fill in, from the header alone: no value is read.
 
-    Example: honestdp schema visits.csv --out visits.toml
+    Example: honestdp schema visits.csv --target readmitted --out visits.toml
     """
     from honestdp.schema import from_header
 
     text = from_header(data, target=target)
-    if out is not None:
-        if out.exists():
-            raise InputError(f"{out}: is there already; choose another name")
-        out.write_text(text)
-        Voice(json_, quiet).answer(f"written: {out}; fill it in", {"out": str(out)})
+    if out is None:
+        typer.echo(json.dumps({"schema": text}, indent=2) if json_ else text, nl=json_)
         return
-    typer.echo(json.dumps({"schema": text}) if json_ else text, nl=json_)
+    with _new_file(out) as file:
+        file.write(text)
+    voice = Voice(json_, quiet)
+    if json_:
+        voice.answer("", {"out": str(out)})
+    voice.note(f"written: {out}; fill it in from what is known without looking at the rows")
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with raw rows.")],
-    probabilities: Annotated[bool, typer.Option(help="Those of every class too.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Those of every class too.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; else it is printed.")] = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -48,25 +56,29 @@ def predict(
 
     Example: honestdp predict run new-visits.csv --out answers.csv
     """
-    import csv
-    import sys
+    voice = Voice(json_, quiet)
+    with voice.busy("predicting"):
+        from honestdp.release.saved import load
+        from honestdp.schema import open_rows
 
-    from honestdp.release.saved import load
-
-    found = load(run)
-    answers = found.predict(data).tolist()
-    column = found.schema.target.column
-    classes = found.schema.target.classes or ()
-    chances = found.predict_proba(data).tolist() if probabilities and classes else None
+        found = load(run)
+        rows = open_rows(found.schema, data)
+        answers = found.predict(rows).tolist()
+        column, classes = found.schema.target.column, found.schema.target.classes
+        if probabilities and classes is None:
+            raise InputError("probabilities: this model predicts a number, not classes")
+        chances = found.predict_proba(rows).tolist() if probabilities else None
     if json_:
-        typer.echo(json.dumps({column: answers, "probabilities": chances}))
+        typer.echo(json.dumps({column: answers, **({"probabilities": chances} if chances else {})}))
         return
-    header = [column, *(f"p({name})" for name in classes if chances)]
-    rows = [[a, *(chances[i] if chances else [])] for i, a in enumerate(answers)]
-    with open(out, "w", newline="") if out else sys.stdout as file:
-        csv.writer(file).writerows([header, *rows])
-    if out:
-        Voice(json_, quiet).note(f"written: {out}, {len(rows)} rows")
+    header = [column, *(f"p({name})" for name in classes or () if chances)]
+    lines = [[answer, *(chances[i] if chances else [])] for i, answer in enumerate(answers)]
+    if out is None:
+        _write(typer.get_text_stream("stdout"), header, lines)
+        return
+    with _new_file(out) as file:
+        _write(file, header, lines)
+    voice.note(f"written: {out}, {len(lines)} rows")
 
 
 def card(
@@ -77,7 +89,7 @@ def card(
 ) -> None:
     """What was promised about a release, in sentences; checked, if a ledger is named.
 
-    Example: honestdp card run --ledger run.ledger
+    Example: honestdp card run --ledger visits.ledger
     """
     from honestdp.release.card import Card, verify
 
@@ -85,8 +97,22 @@ def card(
     if ledger is not None:
         from honestdp.ledger import Ledger
 
-        known = found.declared_public.get("schema_fingerprint", "")
-        name = found.ledger.dataset if found.ledger else ""
-        verify(run, Ledger.open(ledger, schema=str(known), dataset=name))
-    words = found.prose() + ("" if ledger is None else "\nThe ledger stands behind every word.\n")
-    typer.echo(found.to_json().decode() if json_ else words, nl=False)
+        verify(run, Ledger.inspect(ledger))
+    typer.echo(found.to_json().decode() if json_ else found.prose(), nl=False)
+    if ledger is not None:
+        Voice(json_, quiet).note("checked: the ledger holds this charge, and this card to the word")
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[IO[str]]:
+    try:
+        with open(path, "x", encoding="utf-8", newline="") as file:
+            yield file
+    except FileExistsError:
+        raise InputError(f"{path}: is there already; choose another name") from None
+
+
+def _write(file: IO[str], header: list[str], lines: list[list[object]]) -> None:
+    import csv
+
+    csv.writer(file, lineterminator="\n").writerows([header, *lines])

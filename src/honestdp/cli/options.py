@@ -1,4 +1,4 @@
-"""Readers of option values whose errors show the value and the way out."""
+"""Options that several commands share, and readers whose errors show the value and the way out."""
 
 from __future__ import annotations
 

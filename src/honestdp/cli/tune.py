@@ -2,41 +2,78 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.asked import KEPT, Asked
+from honestdp.cli.asked import Asked
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.cli.say import Voice
-from honestdp.errors import InputError, fail
+from honestdp.cli.say import Stopped, Voice
+from honestdp.errors import BudgetError, InputError, Interrupted, fail
 
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
     from honestdp.planning.plan import Plan
     from honestdp.release.publish import Release
+    from honestdp.schema import Schema
 
-DEFAULT_OUT = Path("honestdp-run")
-DEMO = "the census table Adult, which comes with honestdp"
+NOTHING = 4  # exit code of a search that ended without a model
+
+
+def _procedures() -> list[str]:
+    from honestdp.planning.spec import OPTIONS
+
+    return list(OPTIONS)
+
+
+def _models() -> list[str]:
+    from honestdp.planning.spec import MODELS
+
+    return list(MODELS)
+
+
+def _grids() -> list[str]:
+    from honestdp.planning.grid import NAMED
+
+    return list(NAMED)
 
 
 def command(
     data: Annotated[
-        Path | None, typer.Argument(help="CSV or Parquet file; none: the census table Adult.")
+        Path | None,
+        typer.Argument(help="CSV or Parquet file; none: the census table Adult, at epsilon 1."),
     ] = None,
     spec: Annotated[Path | None, typer.Option(help="TOML file with any of these settings.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="What is public about the table.")] = None,
-    target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="What is public about the table; see `honestdp schema`.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict; must be the schema's.")
+    ] = None,
     epsilon: Annotated[
         float | None, typer.Option(parser=number, metavar="X", help="Budget of the whole search.")
     ] = None,
     delta: Annotated[
         float | None, typer.Option(parser=number, metavar="X", help="By default from the rows.")
     ] = None,
-    procedure: Annotated[str | None, typer.Option(help="How to choose; by default auto.")] = None,
-    model: Annotated[str | None, typer.Option(help="logistic, mlp or linear.")] = None,
-    grid: Annotated[str | None, typer.Option(help="A named grid, such as dpsgd-40.")] = None,
+    procedure: Annotated[
+        str | None,
+        typer.Option(help="How to choose; by default auto.", autocompletion=_procedures),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="logistic, linear or mlp.", autocompletion=_models)
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            help="Settings to choose among: a name such as dpsgd-40, or JSON such as "
+            '{"rule": "dpsgd", "learning_rate": [0.1, 1]}; none: one that needs no tuning.',
+            autocompletion=_grids,
+        ),
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="By default from the rows.")
     ] = None,
@@ -46,14 +83,27 @@ def command(
     rows: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="By default counted.")
     ] = None,
-    ledger: Annotated[Path | None, typer.Option(help="The data set's budget.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the run.")] = None,
-    test: Annotated[Path | None, typer.Option(help="Public rows to try the model on.")] = None,
+    further: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any further setting, such as mean_runs=20."
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="The table's budget; by default beside it, as DATA.ledger.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the run; by default NAME-run.")
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option(help="Public rows to try the model on: they are not protected.")
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="Simulate; protects nobody.")
+        int | None,
+        typer.Option(parser=whole, metavar="N", help="Simulate, without a ledger: not private."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan, and touch nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Create a ledger unasked.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Make a new ledger unasked.")] = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,7 +116,8 @@ def command(
         "procedure": procedure, "model": model, "grid": grid, "steps": steps, "lot_size": lot_size,
         "rows": rows, "ledger": ledger, "out": out, "test": test, "seed": seed,
     }  # fmt: skip
-    tune(Asked.of(spec, flags), Voice(json_, quiet), dry_run=dry_run, yes=yes)
+    voice = Voice(json_, quiet)
+    _tune(Asked.of(spec, flags, further or ()), voice, dry_run=dry_run, yes=yes)
 
 
 def resume(
@@ -78,52 +129,69 @@ def resume(
 
     Example: honestdp resume run
     """
-    if not (run / KEPT).is_file():
-        raise fail("run", str(run), f"holds no {KEPT}; give the folder of an interrupted tune")
-    tune(Asked.of(run / KEPT, {"out": run}), Voice(json_, quiet), dry_run=False, yes=False)
+    from honestdp.release.json_files import ASKED, CARD
+
+    if (run / CARD).exists() and not (run / ".private").exists():
+        raise fail(
+            "run", str(run), f"is finished; `honestdp card {shlex.quote(str(run))}` shows it"
+        )
+    if not (run / ASKED).is_file():
+        raise fail("run", str(run), f"holds no {ASKED}; give the folder of an interrupted tune")
+    _tune(Asked.of(run / ASKED, {"out": run}), Voice(json_, quiet), dry_run=False, yes=False)
 
 
-def tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
-    """Plan, pay, run, show."""
-    from honestdp.planning.make import make_plan
-    from honestdp.planning.spec import Spec
+def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
+    """Plan, pay, run, try on public rows, show."""
+    with voice.busy("planning"):
+        from honestdp.planning.make import make_plan
+        from honestdp.planning.spec import Spec
 
-    schema, table, test = _table(asked)
-    wanted = asked.values.get("target")
-    if wanted not in (None, schema.target.column):
-        raise fail("target", wanted, f"the schema's target is {schema.target.column!r}")
-    facts = {"epsilon": 1.0, **asked.facts} if asked.path("data") is None else asked.facts
-    if "epsilon" not in facts:
-        raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
-    plan = make_plan(Spec(schema=schema, rows=_rows(asked, table), **facts))
-    voice.heading("The plan")
+        schema, table, test = _tables(asked)
+        facts = {"epsilon": 1.0, **asked.facts} if asked.path("data") is None else asked.facts
+        if "epsilon" not in facts:
+            raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
+        plan = make_plan(Spec(schema=schema, rows=_rows(asked, table), **facts))
+    voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n")
     if dry_run:
-        voice.answer("a dry run: nothing was read, charged or written", plan.public())
+        voice.answer("a dry run: nothing was charged, trained or written", plan.public())
         return
-    out = asked.path("out") or DEFAULT_OUT
-    ledger = None if "seed" in asked.values else _ledger(asked, plan, voice, yes)
+    out = asked.path("out") or Path(f"{schema.name}-run")
+    ledger = None if "seed" in asked.values else _ledger(asked, plan, out, voice, yes)
     release = _carried_out(asked, plan, table, ledger, out, voice)
-    accuracy = None if test is None else _accuracy(release, test)
-    _show(release, ledger, out, accuracy, voice)
+    from honestdp.cli.result import show
+
+    show(release, ledger, out, test, voice)
+    if release.winner is None:
+        raise typer.Exit(NOTHING)
 
 
-def _table(asked: Asked) -> tuple[Any, Any, Any]:
-    """The schema, the table (a path is not opened), and public rows to test on."""
-    from honestdp.schema import Schema
+def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
+    """The schema, the table (of a file only the header is read), and public rows to test on."""
+    from honestdp.schema import Schema, Table
+    from honestdp.schema.files import header
 
-    data, schema = asked.path("data"), asked.path("schema")
+    data, place, test = asked.path("data"), asked.path("schema"), asked.path("test")
     if data is None:
-        if schema is not None:
+        if place is not None:
             raise InputError("data: none, but a schema; name the CSV or Parquet file it is of")
         from honestdp.datasets import adult
 
-        return adult()
-    if schema is None:
-        raise InputError(
-            f"schema: none; `honestdp schema {data} > schema.toml` writes one to fill in"
-        )
-    return Schema.load(schema), data, asked.path("test")
+        schema, table, rows = adult()
+        return schema, table, rows if test is None else test
+    named = header(data)
+    if place is None:
+        way = f"honestdp schema {shlex.quote(str(data))} --out schema.toml"
+        raise InputError(f"schema: none; `{way}` writes one to fill in, --schema names it")
+    schema = Schema.load(place)
+    goal = schema.target.column
+    if asked.values.get("target") not in (None, goal):
+        raise fail("target", asked.values["target"], f"the schema's target is {goal!r}")
+    wanted = [*(column.name for column in schema.columns), goal]
+    for path, names in ((data, named), (test, None)):  # before anything is paid
+        if path is not None:
+            Table(str(path), names or header(path), lambda _: None, 0).check(wanted)
+    return schema, data, test
 
 
 def _rows(asked: Asked, table: Any) -> int:
@@ -136,21 +204,46 @@ def _rows(asked: Asked, table: Any) -> int:
     return len(table)
 
 
-def _ledger(asked: Asked, plan: Plan, voice: Voice, yes: bool) -> Ledger:
-    """The data set's ledger; made with this plan's total if there is none and the user agrees."""
+def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Ledger:
+    """The table's ledger; made with this plan's total if there is none and the user agrees.
+
+    By default it lies beside the table, not the run: all runs on a table share one budget.
+    """
     from honestdp.ledger import Ledger
 
-    schema = plan.spec.schema
-    path = asked.path("ledger") or (asked.path("out") or DEFAULT_OUT).with_suffix(".ledger")
+    schema, data = plan.spec.schema, asked.path("data")
+    beside = Path(f"{schema.name}.ledger") if data is None else _beside(data)
+    path = asked.path("ledger") or beside
     if path.exists():
         return Ledger.open(path, schema=schema)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise fail("out", str(out), "is not empty; choose another folder for this run")
     total = f"epsilon {plan.spec.epsilon:g} and delta {plan.delta:.3g}"
     if not yes:
-        question = f"There is no ledger {path} yet. Make one for {schema.name!r}, with {total}?"
-        if voice.json or not typer.confirm(question, err=True):
+        voice.note(
+            f"There is no ledger {path} yet. It keeps the total that may ever be spent on "
+            f"{schema.name!r},\nby this run and all later ones (`honestdp ledger create` makes one "
+            "with another total)."
+        )
+        if voice.silent or not _agrees(f"Make it, with {total}?"):
             raise InputError(f"ledger: there is no {path}; --yes makes it, with {total}")
     voice.note(f"A new ledger, {path}: {total} for all that will ever be asked of {schema.name!r}.")
     return Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
+
+
+def _agrees(question: str) -> bool:
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        return False  # nobody is there
+    finally:
+        if not sys.stdin.isatty():  # where the answer has not ended the line
+            typer.echo(err=True)
+
+
+def _beside(data: Path) -> Path:
+    """visits.csv.gz has visits.ledger."""
+    return data.with_name(f"{data.name.split('.')[0] or data.name}.ledger")
 
 
 def _carried_out(
@@ -158,58 +251,26 @@ def _carried_out(
 ) -> Release:
     from contextlib import nullcontext
 
-    from honestdp.errors import Interrupted
     from honestdp.progress import Bar
     from honestdp.run import run
 
-    silent = voice.json or voice.quiet
-    bar = nullcontext() if silent else Bar(simulated=ledger is None)
-    kept = Asked({**asked.values, "out": out}).to_toml()
+    kept = {**asked.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
+    bar = nullcontext() if voice.silent else Bar(simulated=ledger is None)
     try:
         with bar as progress:
             return run(
-                plan, table, ledger, seed=asked.values.get("seed"), folder=out, progress=progress,
-                asked=kept,
-            )  # fmt: skip
+                plan,
+                table,
+                ledger,
+                seed=asked.values.get("seed"),
+                folder=out,
+                progress=progress,
+                asked=Asked(kept).to_toml(),
+            )
     except Interrupted as stop:
-        said = str(stop).split(". ")[0]
-        raise Interrupted(f"{said}. Go on with: honestdp resume {out}") from None
-
-
-def _accuracy(release: Release, test: Any) -> float:
-    """On public rows; R^2 would be for numbers: their mean absolute error."""
-    import numpy as np
-
-    from honestdp.schema import open_rows
-
-    column = release.schema.target.column
-    opened = open_rows(release.schema, test)
-    opened.check([column])
-    answers = release.schema.encode(opened, sparse=None)
-    found = release.schema.encode(opened, release.predict(opened), sparse=None)
-    return float(np.mean(found.targets == answers.targets))
-
-
-def _show(
-    release: Release, ledger: Ledger | None, out: Path, accuracy: float | None, voice: Voice
-) -> None:
-    from honestdp.text import down
-
-    winner, left = release.winner, None if ledger is None else ledger.remaining()
-    facts: dict[str, Any] = {
-        "epsilon": release.epsilon,
-        "delta": release.delta,
-        "procedure": release.card.procedure,
-        "best_params": None if winner is None else dict(winner.setting),
-        "score": None if winner is None else winner.noisy_score,
-        "out": str(out),
-        "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
-    }
-    lines = [repr(release)]
-    if accuracy is not None:
-        facts["test_accuracy"] = accuracy
-        lines.append(f"accuracy on the public test rows: {accuracy:.4f}")
-    if left is not None:
-        lines.append(f"left in {ledger.path if ledger else ''}: epsilon {down(left.epsilon)}")
-    lines.append(f"written: {out} (model, card); honestdp card {out} shows the promise")
-    voice.answer("\n".join(lines), facts)
+        raise Stopped(str(stop)) from None
+    except BudgetError as error:
+        assert ledger is not None
+        own = asked.path("data") is None
+        way = f"; Adult itself is public: to play on, remove {ledger.path}" if own else ""
+        raise BudgetError(f"{ledger.path}: {error}{way}") from None

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.metrics import r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -39,9 +38,9 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.release.publish import Release
 from honestdp.release.saved import Released, load
+from honestdp.release.tested import tested
 from honestdp.schema import Schema
 from honestdp.schema.cells import cells
-from honestdp.schema.encode import encode_target
 from honestdp.schema.infer import NAME, infer_schema
 from honestdp.schema.tables import column_of
 
@@ -414,15 +413,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             )
         if len(target) != given.count:
             raise InputError(f"X has {given.count} rows, y {len(target)}: give one each")
-        answers, goal = cells(column_of(target)), self.schema_.target
-        found = self.release_.predict(rows)
-        if goal.classes is None:
-            numbers = answers.numbers()
-            if np.isnan(numbers).any():
-                raise InputError("y: some targets are missing or no numbers; leave such rows out")
-            return float(r2_score(numbers, found))
-        said = encode_target(goal, cells(found))
-        return float(np.mean(said == encode_target(goal, answers)))
+        return tested(self.release_, rows, cells(column_of(target))).value
 
     def _apart(self, rows: Rows) -> tuple[Rows, Any]:
         """Rows and their targets, from a table that has both."""

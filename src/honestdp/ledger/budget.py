@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from honestdp.errors import InputError, fail, instance
+from honestdp.errors import BudgetError, fail, instance
 from honestdp.ledger import store
 from honestdp.ledger.chain import (
     Chain,
@@ -242,10 +242,10 @@ def _check_owed(chain: Chain, receipt: Receipt) -> Charge:
     return charge
 
 
-def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> InputError:
+def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> BudgetError:
     """What was asked, what is left, what would fit: in one line."""
     epsilon, delta = budget.left(spent)
-    return InputError(
+    return BudgetError(
         f"plan costs epsilon={up(asked.epsilon)} (delta={small(asked.delta)}); left are "
         f"epsilon={down(epsilon)}, delta={delta:.3g} of "
         f"epsilon={budget.epsilon:g}, delta={budget.delta:g}; {_would_fit(budget, spent, asked)}"

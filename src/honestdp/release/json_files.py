@@ -14,6 +14,9 @@ from honestdp.errors import InputError
 # What is in a finished run's folder. The card comes last: where it is, all is.
 CARD, MODEL, TENSORS = "card.json", "model.json", "model.safetensors"
 FILES = (TENSORS, MODEL, CARD)
+# Beside them, where the command line made it: how the run was asked for, what public rows said of
+# the model, and the page to look at.
+ASKED, TESTED, REPORT = "asked.toml", "test.json", "report.html"
 
 WIDEST = -1.2345678901234567e-100  # no number is longer in JSON
 

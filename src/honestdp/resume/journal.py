@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import signal
 import threading
 import time
@@ -24,13 +25,12 @@ from typing import Any
 from honestdp.engine.work import CandidateState
 from honestdp.errors import FolderError, InputError, Interrupted, fail
 from honestdp.private_files import DRAFT, locked, remove_files, replace_file, sync_folder
-from honestdp.release.json_files import CARD, FILES
+from honestdp.release.json_files import ASKED, CARD, FILES
 from honestdp.resume.state import RunState, StateFile
 from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
 PRIVATE, STATE, LOCK = ".private", "state", "lock"
-ASKED = "asked.toml"  # how the run was asked for: public
 EVERY = 20.0  # seconds between two notes of where a training stands
 
 
@@ -41,6 +41,7 @@ class Journal:
     nonce: str | None = None
     coins: bytes | None = None
     begun = False  # whether data was used
+    again = ""  # what an interrupted run is called again with
 
     def use(self, nonce: str, charge: int) -> None:
         """This charge, of this nonce, pays for the run."""
@@ -112,6 +113,9 @@ class FolderJournal(Journal):
                 self._state = self._read()
                 if self._new and asked:
                     (self.folder / ASKED).write_text(asked, "utf-8")
+                by_command = (self.folder / ASKED).is_file()
+                command = f"honestdp resume {shlex.quote(str(self.folder))}"
+                self.again = command if by_command else f"folder={str(self.folder)!r}"
         except BaseException:  # a Ctrl-C too: a notebook goes on after it
             self.close()
             raise

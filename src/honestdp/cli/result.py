@@ -1,0 +1,85 @@
+"""What `honestdp tune` shows in the end: what was promised, what came out, where it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from honestdp.cli.say import Voice
+from honestdp.release.json_files import CARD, REPORT, TESTED
+from honestdp.release.tested import Tested, tested
+from honestdp.text import down, small, up
+
+if TYPE_CHECKING:
+    from honestdp.ledger import Ledger
+    from honestdp.release.publish import Release
+
+
+def show(release: Release, ledger: Ledger | None, out: Path, test: Any, voice: Voice) -> None:
+    """Try the model on public rows, draw the report, say all of it."""
+    with voice.busy("trying the model on the public test rows"):
+        found = None if test is None or release.winner is None else _tried(release, test, out)
+    with voice.busy("drawing the report"):
+        from honestdp.report.page import write_report
+
+        write_report(out, ledger)
+    voice.answer(
+        "\n".join(_lines(release, ledger, out, found)), _facts(release, ledger, out, found)
+    )
+
+
+def _tried(release: Release, test: Any, out: Path) -> Tested:
+    from honestdp.schema import open_rows
+
+    opened = open_rows(release.schema, test)
+    goal = release.schema.target.column
+    opened.check([goal])
+    found = tested(release, opened, opened.cells(goal))
+    told = {found.measure: found.value, "rows": found.rows}
+    (out / TESTED).write_text(json.dumps(told) + "\n")
+    return found
+
+
+def _facts(
+    release: Release, ledger: Ledger | None, out: Path, found: Tested | None
+) -> dict[str, Any]:
+    winner, left = release.winner, None if ledger is None else ledger.remaining()
+    facts = {
+        "epsilon": release.epsilon,
+        "delta": release.delta,
+        "procedure": release.card.procedure,
+        "best_params": None if winner is None else dict(winner.setting),
+        "score": None if winner is None else winner.noisy_score,
+        "out": str(out),
+        "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
+    }
+    if release.simulated:
+        facts["mark"] = release.card.mark
+    if found is not None:
+        facts[f"test_{found.measure}"] = found.value
+    return facts
+
+
+def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | None) -> list[str]:
+    card, winner = release.card, release.winner
+    mark = f"{card.mark}: " if card.mark else ""
+    lines = [
+        f"{mark}epsilon {up(release.epsilon)}, delta {small(release.delta)} for all that touched "
+        f"the table ({card.procedure})"
+    ]
+    if winner is None:
+        lines.append("  the search ended without a model: nothing was found that may leave")
+    else:
+        lines.append("  winner: " + ", ".join(f"{n} {v}" for n, v in winner.setting.items()))
+        if winner.noisy_score is not None:
+            what = "score" if release.schema.target.classes else "mean loss"
+            lines.append(f"  its noisy {what} on held-out rows: {winner.noisy_score:.4f}")
+    if found is not None:
+        lines.append(f"  {found.measure} on {found.rows} public test rows: {found.value:.4f}")
+    if ledger is not None:
+        left = down(ledger.remaining().epsilon)
+        lines.append(f"  left in {ledger.path}: epsilon {left}")
+    files = f"{CARD}, {REPORT} (open it in a browser)"
+    lines.append(f"  in {out}: {'' if winner is None else 'the model, '}{files}")
+    return lines

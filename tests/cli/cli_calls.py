@@ -1,0 +1,58 @@
+"""`honestdp` called as the shell calls it, in this process: what it says, and its exit code."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+SCHEMA = """\
+name = "visits"
+unit = "one visit"
+
+[target]
+column = "readmitted"
+classes = ["no", "yes"]
+
+[columns.age]
+kind = "numeric"
+bounds = [0, 100]
+
+[columns.ward]
+kind = "categorical"
+categories = ["north", "south"]
+other = true
+"""
+QUICK = ("--schema", "visits.toml", "--epsilon", "2", "--steps", "20", "--lot-size", "50")
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Shell = Callable[..., Said]
+
+
+def visits(path: Path, rows: int = 300, seed: int = 0) -> None:
+    """A made-up table: the old in the north come back."""
+    source = random.Random(seed)
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "ward", "doctor", "readmitted"])
+        for _ in range(rows):
+            age, ward = source.randrange(100), source.choice(["north", "south", "attic", ""])
+            back = age > 50 and ward == "north"
+            writer.writerow([age, ward, "Quokkazyx", "yes" if back else "no"])
+
+
+def complaint(said: Said, code: int = 2) -> str:
+    """The one line that a call ended with."""
+    assert said.code == code, said
+    lines = [line for line in said.err.splitlines() if line.startswith("honestdp: ")]
+    assert len(lines) == 1, said
+    assert said.err.splitlines()[-1].endswith(lines[0])
+    return lines[0]

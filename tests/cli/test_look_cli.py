@@ -1,0 +1,91 @@
+"""`honestdp schema`, `predict`, `card`, `ledger`: looking at what there is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from cli_calls import QUICK, complaint
+
+import honestdp
+from honestdp import Ledger
+
+
+@pytest.fixture
+def run(shell) -> Path:
+    assert shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--quiet").code == 0
+    return Path("run")
+
+
+def test_a_schema_from_the_header_alone(shell, tmp_path) -> None:
+    printed = shell("schema", "visits.csv", "--target", "ward").out
+    assert 'column = "ward"' in printed
+    assert "[columns.doctor]" in printed
+    assert json.loads(shell("schema", "visits.csv", "--json").out)["schema"].startswith("# The")
+    said = shell("schema", "visits.csv", "--target", "ward", "--out", "mine.toml")
+    assert (said.out, Path("mine.toml").read_text()) == ("", printed)
+    assert "mine.toml: is there already" in complaint(shell("schema", "visits.csv", "--out",
+                                                            "mine.toml"))  # fmt: skip
+    assert "target='sex'" in complaint(shell("schema", "visits.csv", "--target", "sex"))
+    assert "none.csv: cannot be read" in complaint(shell("schema", "none.csv"))
+
+
+def test_predictions(run, shell) -> None:
+    expected = honestdp.load(run).predict("test.csv").tolist()
+    lines = list(csv.reader(shell("predict", "run", "test.csv").out.splitlines()))
+    assert lines == [["readmitted"], *([one] for one in expected)]
+    assert json.loads(shell("predict", "run", "test.csv", "--json").out) == {"readmitted": expected}
+    shell("predict", "run", "test.csv", "--probabilities", "--out", "answers.csv")
+    header, *rows = csv.reader(Path("answers.csv").read_text().splitlines())
+    assert header == ["readmitted", "p(no)", "p(yes)"]
+    chances = honestdp.load(run).predict_proba("test.csv")
+    assert [[float(cell) for cell in row[1:]] for row in rows] == chances.tolist()
+    said = shell("predict", "run", "test.csv", "--out", "answers.csv")
+    assert "answers.csv: is there already" in complaint(said)
+    assert "none.csv: cannot be read" in complaint(shell("predict", "run", "none.csv"))
+    assert "cannot be read; give a run's folder" in complaint(shell("predict", ".", "test.csv"))
+    Path("other.csv").write_text("age\n1\n")
+    assert "no column 'ward'" in complaint(shell("predict", "run", "other.csv"))
+
+
+def test_the_card(run, shell) -> None:
+    said = shell("card", "run", "--ledger", "visits.ledger")
+    assert said.out == honestdp.Card.load(run).prose()
+    assert "checked: the ledger holds this charge" in said.err
+    assert honestdp.Card.from_json(shell("card", "run", "--json").out) == honestdp.Card.load(run)
+    text = (run / "card.json").read_text()
+    (run / "card.json").write_text(text.replace('"one visit"', '"one person"'))
+    said = shell("card", "run", "--ledger", "visits.ledger")
+    assert "is not what the ledger says has left" in complaint(said)
+    assert said.out == ""
+    assert "cannot be read" in complaint(shell("card", "none"))
+
+
+def test_the_ledger(run, shell) -> None:
+    ledger = Ledger.inspect("visits.ledger")
+    said = shell("ledger", "show", "visits.ledger")
+    assert "a total of epsilon 2" in said.out
+    assert "released" in said.out
+    found = json.loads(shell("ledger", "show", "visits.ledger", "--json").out)
+    assert found["remaining"]["epsilon"] == ledger.remaining().epsilon
+    (charge,) = found["charges"]
+    assert charge["epsilon"] == ledger.history()[0].receipt.epsilon
+    assert charge["released"] is True
+    head = honestdp.Card.load(run).ledger.head
+    assert shell("ledger", "verify", "visits.ledger", "--head", head).code == 0
+    said = shell("ledger", "verify", "visits.ledger", "--head", "1323fdd4")
+    assert "cut short or replaced" in complaint(said)
+    assert "none.ledger" in complaint(shell("ledger", "show", "none.ledger"))
+    Path("broken.ledger").write_bytes(Path("visits.ledger").read_bytes()[:-4000])
+    assert "broken.ledger" in complaint(shell("ledger", "verify", "broken.ledger"))
+
+
+def test_a_new_ledger(shell) -> None:
+    words = ("ledger", "create", "mine.ledger", "--schema", "visits.toml", "--epsilon", 3)
+    assert "Missing option" in complaint(shell(*words))
+    found = json.loads(shell(*words, "--delta", 1e-6, "--json").out)
+    assert found["head"] == Ledger.inspect("mine.ledger").head
+    assert "already exists" in complaint(shell(*words, "--delta", 1e-6))
+    assert "no charge" in shell("ledger", "show", "mine.ledger").out
