@@ -6,6 +6,7 @@ RESUME = "tests/resume/test_resume.py"
 CARD = "tests/release/test_card.py"
 FILES = "tests/release/test_model_files.py"
 LEAKS = "tests/search/test_search_leaks.py"
+FIT = "tests/estimator/test_estimator_fit.py"
 
 MUTANTS = [
     Mutant("coins drawn anew", "run.py", "Randomness(journal.coins)", "Randomness()", RESUME),
@@ -58,5 +59,35 @@ MUTANTS = [
     Mutant("the model's length tells who won", "release/model_files.py",
            "        room = room_for(file.winner, might)", "        room = 0", LEAKS),
     Mutant("any card will do", "release/card.py",
-           "if charge.left.what != card.digest:", "if False:", CARD),
+           "if charge.left.what != card.digest:", "if False:",
+           CARD + "::test_any_change_to_it_is_seen"),
+    Mutant("at any head", "release/card.py",
+           "if charge.left is None or charge.left.head != entry.head:", "if False:",
+           CARD + "::test_ledgers_that_do_not_stand_behind_it"),
+    Mutant("a card for nothing", "release/card.py",
+           "exclude={\"ledger\"}", "exclude={\"ledger\", \"guarantee\"}",
+           CARD + "::test_any_change_to_it_is_seen"),
+    Mutant("a simulation's card is not marked", "release/card_of.py",
+           'mark=SIMULATION if simulated else "",', 'mark="",',
+           CARD + "::test_a_simulation_says_so_everywhere"),
+    Mutant("a simulation's numbers are not marked", "release/model_files.py",
+           '{"honestdp": SIMULATION if simulated else "model"}', '{"honestdp": "model"}',
+           CARD + "::test_a_simulation_says_so_everywhere"),
+    Mutant("a score of a pick is shown", "release/publish.py",
+           "    if not plan.shows_scores:\n        return None\n", "", CARD + "::test_never_on_it"),
+    Mutant("altered numbers are read", "release/model_files.py",
+           "if sha256(files[TENSORS]) != file.tensors_sha256:", "if False:",
+           FILES + "::test_a_changed_number_is_seen"),
+    Mutant("another run's card is read", "release/saved.py",
+           "if card.model_sha256 != sha256(files[MODEL]):", "if False:",
+           FILES + "::test_files_that_are_gone_cut_or_swapped"),
+    Mutant("a schema is inferred for real", "estimator/search.py",
+           "if self._infers and not self._simulates:", "if False:",
+           FIT + "::test_refusals_say_why_before_anything_is_read_or_paid"),
+    Mutant("protected rows are scored", "estimator/search.py",
+           "if not self.release_.simulated and public is not True:", "if False:",
+           FIT + "::test_a_score_on_protected_rows_is_refused"),
+    Mutant("losers reach the logger", "estimator/search.py",
+           "if self.on_candidate is not None and not plan.shows_all:", "if False:",
+           FIT + "::test_refusals_say_why_before_anything_is_read_or_paid"),
 ]  # fmt: skip

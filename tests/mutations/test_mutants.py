@@ -6,19 +6,22 @@ must notice. One runs in the quick tests, to show that the machinery works.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import engine_mutants
 import ledger_mutants
 import privacy_mutants
 import pytest
 import release_mutants
 import search_mutants
-from seeded import Mutant, check_caught, check_line, name
+from seeded import Copies, Mutant, check_caught, check_line, name
 
 LISTS = (privacy_mutants, engine_mutants, ledger_mutants, search_mutants, release_mutants)
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)
+
+
+@pytest.fixture(scope="session")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
+    return Copies(tmp_path_factory.mktemp("copies"))
 
 
 def test_each_has_a_name_of_its_own() -> None:
@@ -35,5 +38,5 @@ def test_the_line_is_there(mutant: Mutant) -> None:
     [m if m.name in FAST else pytest.param(m, marks=pytest.mark.slow) for m in MUTANTS],
     ids=name,
 )
-def test_the_bug_is_caught(mutant: Mutant, tmp_path: Path) -> None:
-    check_caught(mutant, tmp_path)
+def test_the_bug_is_caught(mutant: Mutant, copies: Copies) -> None:
+    check_caught(mutant, copies)

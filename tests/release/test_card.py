@@ -181,6 +181,9 @@ def test_ledgers_that_do_not_stand_behind_it(tmp_path):
     with pytest.raises(InputError, match="cut short or replaced"):
         verify(release.card, other)
     twin = run(plan_of("repeats"), table(), other)
+    early = twin.card.ledger.model_copy(update={"head": twin.receipt.entry_hash})  # is in the chain
+    with pytest.raises(InputError, match="was not released at this head"):
+        verify(twin.card.model_copy(update={"ledger": early}), other)
     with pytest.raises(InputError):
         verify(twin.card, ledger)
     with pytest.raises(InputError, match="another dataset"):
