@@ -4,12 +4,13 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := build/demo
 
 .PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults clean help
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo            what an honest search costs, on the README's example"
+	@echo "make demo            a private model of a census table, its card and its report (a minute)"
 	@echo "make test            the tests (at most five minutes on two cores)"
 	@echo "make check           format, lint, types, import directions"
 	@echo "make test-slow       statistics, seeded bugs, audits (about an hour)"
@@ -28,7 +29,8 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)  # its table is public: each demo may start with a new ledger
+	$(BIN)/honestdp tune --yes --ledger $(DEMO)/adult.ledger --out $(DEMO)/run
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -152,7 +152,7 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
             raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
         plan = make_plan(Spec(schema=schema, rows=_rows(asked, table), **facts))
     voice.note("The plan", style="bold green")
-    voice.note(f"{plan}\n")
+    voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
     if dry_run:
         voice.answer("a dry run: nothing was charged, trained or written", plan.public())
         return

@@ -1,0 +1,43 @@
+"""`honestdp words`: what the words mean."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from textwrap import fill
+from typing import Annotated
+
+import typer
+
+from honestdp.cli.options import Json, Quiet
+from honestdp.cli.say import Voice
+from honestdp.errors import fail
+from honestdp.words import WORDS
+
+
+def command(
+    word: Annotated[
+        list[str] | None,
+        typer.Argument(help="One of them; none: all.", autocompletion=lambda: list(WORDS)),
+    ] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """What the words mean that plans, cards and reports use.
+
+    Example: honestdp words noise multiplier
+    """
+    asked = " ".join(word or ()).lower().replace("_", " ")
+    names = [
+        name for name in WORDS if not asked or asked.replace("-", " ") == name.replace("-", " ")
+    ]
+    if not names:
+        near = get_close_matches(asked, WORDS, 1)
+        way = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(WORDS)}"
+        raise fail("word", asked, way)
+    found = {name: WORDS[name] for name in names}
+    wide = max(map(len, found)) + 2
+    lines = [
+        fill(f"{name:<{wide}}{text}", 98, subsequent_indent=" " * wide)
+        for name, text in found.items()
+    ]
+    Voice(json_, quiet).answer("\n".join(lines), found)

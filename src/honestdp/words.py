@@ -1,0 +1,47 @@
+"""The words that commands and reports use, each in a sentence or two."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final[dict[str, str]] = {
+    "epsilon": "How much may be found out about one record, at most. At 0 nothing; at 1 someone "
+    "who bets whether a record is real wins at most 74 times in 100 instead of 50; at 3, 96.",
+    "delta": "A small chance that epsilon does not hold. It should be far below one in the number "
+    "of rows.",
+    "unit": "Whom epsilon protects: what one row stands for, such as one person or one visit.",
+    "schema": "What is public about a table: its columns, their bounds, categories and classes. "
+    "Known without looking at the rows, and not protected.",
+    "ledger": "A file that keeps the total of epsilon and delta that may ever be spent on a table, "
+    "and every charge. All runs on the table share it; a charge is never given back.",
+    "charge": "What a run costs; written to the ledger before the rows are read.",
+    "candidate": "One setting (learning rate, clip norm, ...) that may be trained.",
+    "grid": "The candidates to choose among.",
+    "procedure": "How the best candidate is chosen, and what of the search may be seen.",
+    "untuned": "One candidate, chosen without the rows. Nothing is compared.",
+    "composition": "Every candidate is trained and paid for; all of them may be seen.",
+    "random-stopping": "Candidates are drawn at random, again and again, until a coin says stop; "
+    "the best is seen, nothing else.",
+    "random-repeats": "A secret number of candidates is drawn and trained; the best is seen, "
+    "nothing else.",
+    "threshold": "Candidates are drawn until one scores above a public number; that one is seen.",
+    "subset-tuning": "The search reads a random part of the rows; its winner is trained on the "
+    "others.",
+    "lot": "The rows that one step reads: each row by a coin of its own, so lots differ in size.",
+    "steps": "How often a training moves its model, each time by the rows of a new lot.",
+    "clip norm": "The most that one row may pull at the model in a step; stronger pulls are "
+    "shortened.",
+    "noise multiplier": "The noise added to every step, in units of the clip norm. More noise: "
+    "more privacy, or more candidates, and a worse model.",
+    "kappa": "How far the untuned rule may move a prediction in all; its step size follows from "
+    "that.",
+    "noisy score": "How well a candidate did on rows held out from training, with noise added: "
+    "the true score would be one more thing found out.",
+    "bound": "The theorem an epsilon comes from: pld (exact composition of losses), rdp (Renyi "
+    "curves), profile, papernot-steinke, liu-talwar. All hold; the smallest counts.",
+    "card": "All that was promised about a released model, in a file and in sentences.",
+    "release": "What leaves: the model, its card. It happens once for each charge.",
+    "head": "The last hash of a ledger. Written on the card, it shows if the ledger was changed.",
+    "simulation": "A run with a known seed, to try things out. It protects nobody and says so.",
+    "hit probability": "How likely a random search draws the best candidate at least once.",
+}

@@ -1,0 +1,33 @@
+"""No word without an explanation."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from cli_calls import complaint
+
+from honestdp.planning.procedures import procedures
+from honestdp.words import WORDS
+
+
+def test_words(shell) -> None:
+    assert json.loads(shell("words", "--json").out) == WORDS
+    assert "in units of the clip norm" in " ".join(shell("words", "noise_multiplier").out.split())
+    assert "did you mean 'epsilon'?" in complaint(shell("words", "epsilom"))
+
+
+def test_every_procedure_is_explained() -> None:
+    assert {option.name for option in procedures(4, None, 0.1)} | {"threshold"} <= set(WORDS)
+
+
+def test_the_chances_named_are_right() -> None:
+    for epsilon, hundredths in ((1, 74), (3, 96)):
+        assert str(hundredths) in WORDS["epsilon"]
+        chance = math.exp(epsilon) / (1 + math.exp(epsilon))
+        assert math.ceil(100 * chance) == hundredths
+
+
+def test_the_plan_points_to_them(shell) -> None:
+    said = shell("tune", "visits.csv", "--schema", "visits.toml", "--epsilon", 1, "--dry-run")
+    assert "honestdp words" in said.err
