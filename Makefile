@@ -3,6 +3,9 @@ PYTHON ?= python3
 PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
+# A failed install is a failure, although its words go through a filter.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 READY := $(VENV)/.ready
 DEMO := build/demo
 
@@ -24,8 +27,9 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "honestdp needs Python 3.11 or later; try: make PYTHON=python3.11 demo" >&2; exit 2; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@echo "installing into $(VENV) (the first time only) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	@echo "installing into $(VENV): the first time only, a dot a package, a few minutes"
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]" \
+	  | awk '/^(Collecting|Requirement|Installing)/ { printf "."; fflush() } END { print "" }'
 	@touch $@
 
 demo: $(READY)
