@@ -22,7 +22,7 @@ NAME = {
 }
 HEADERS = (
     "", "ε reported", "ε spent by training", "ε spent by scoring", "noise multiplier",
-    "test accuracy", "seconds", "ms per candidate-step",
+    "test accuracy", "seconds of one core", "ms per candidate-step",
 )  # fmt: skip
 
 Row = dict[str, Any]
