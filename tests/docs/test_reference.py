@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
 from blocks import ROOT
 
+import honestdp
 from honestdp.ledger.chain import Opening
 from honestdp.planning.spec import OPTIONS
 from honestdp.release import card
@@ -104,6 +106,18 @@ def test_what_is_said_of_searches_on_adult() -> None:
             if row["epsilon"] == epsilon and len(found) > 1 and "free" not in row["name"]:
                 means[row["name"]] = sum(found) / len(found)
         assert means["none/auto"] == max(means.values())
+
+
+def test_the_figures_under_the_picture() -> None:
+    found = honestdp.plan(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4.0)
+    cost = {  # rounded up, as bounds are
+        (row.procedure, row.bound, row.shape): math.ceil(100 * row.epsilon) / 100
+        for row in found.rows
+    }
+    text = page("index.md")
+    assert f"costs ε = {cost['untuned', 'pld', None]:.2f} here" in text
+    assert f"costs {cost['composition', 'pld', None]:.2f} if" in text
+    assert f"and {cost['random-repeats', 'profile', 1.0]:.2f} with" in text
 
 
 def test_every_page_is_in_the_navigation() -> None:

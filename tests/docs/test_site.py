@@ -8,7 +8,6 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
 from blocks import ROOT
 
 FETCHING = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
@@ -37,7 +36,6 @@ def test_what_a_page_fetches_is_found() -> None:
     assert reader.found == ["a.css", "//b/c.js"]
 
 
-@pytest.mark.slow
 def test_the_site_builds_and_fetches_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
