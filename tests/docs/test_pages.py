@@ -65,6 +65,24 @@ def test_what_is_wrong_is_found(words: str, tmp_path: Path) -> None:
         reader.does(last)
 
 
+SERVER = """
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+server = HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler)
+print(f"open http://127.0.0.1:{server.server_port}/ in a browser", flush=True)
+try:
+    server.serve_forever()
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_what_serves_is_asked_once_and_stopped(tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
+    reader.does(Block("python", "server.py", SERVER, 1))
+    reader.does(Block("sh", None, "echo before\npython server.py --serve\necho after\n", 2))
+    reader.does(Block("text", None, "before\nopen http://127.0.0.1:.../\nafter\n", 3))
+
+
 def test_blocks_are_found_with_their_kind_title_and_line() -> None:
     page = 'a\n\n```toml title="a.toml"\nb = 1\n```\n\n- c\n\n  ```sh\n  ls\n  ```\n'
     assert [(b.kind, b.title, b.line) for b in blocks(page)] == [
