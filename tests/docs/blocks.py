@@ -192,7 +192,6 @@ class Reader:
             "OMP_NUM_THREADS": "1",
             "COLUMNS": "200",
             "BROWSER": "true",
-            "HOME": "/nonexistent",
         }
         return {**os.environ, **quiet, **own}
 
