@@ -13,7 +13,7 @@ and clip norm, lots of 250, 2,500 steps:
   search     honestdp on its grid of forty, at a total of epsilon = 1, procedure "auto"
   untuned    honestdp without a grid
 All see the same encoded columns and the same split; one thread each, and seconds are those of that
-one core, so that what else the machine does hardly counts. Everything is seeded: these are
+one core, so that what else the machine does counts less. Everything is seeded: these are
 SIMULATIONS, which protect nobody. The census' own test rows, declared public, say how good a model
 is.
 """
