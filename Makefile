@@ -9,7 +9,7 @@ SHELL := /bin/bash
 READY := $(VENV)/.ready
 DEMO := build/demo
 
-.PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults clean help
+.PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults bench-opacus docs clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,8 @@ help:
 	@echo "make bench           training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
 	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
 	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"
+	@echo "make bench-opacus    one job both ways: Optuna around Opacus, and honestdp (20 minutes)"
+	@echo "make docs            the documentation site, in build/site"
 	@echo "make bench-defaults  where the default lot size, steps and kappa come from (15 minutes; HONESTDP_DATA)"
 
 # Made anew when what it is made from changes; otherwise a second run starts at once.
@@ -55,12 +57,18 @@ bench: $(READY)
 bench-plan: $(READY)
 	$(BIN)/python benchmarks/plan.py
 
-# Both save as they go: the same command goes on with what was interrupted.
+# They save as they go: the same command goes on with what was interrupted.
 bench-search: $(READY)
 	$(BIN)/python benchmarks/search.py
 
 bench-defaults: $(READY)
 	$(BIN)/python benchmarks/defaults.py
+
+bench-opacus: $(READY)
+	$(BIN)/python benchmarks/opacus_optuna.py
+
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir build/site
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
