@@ -47,7 +47,7 @@ from honestdp.planning.grid import BALANCED
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import training
-from honestdp.release.publish import SIMULATION
+from honestdp.text import SIMULATION
 
 EPSILONS = (0.3, 1.0, 3.0)
 STEPS = (100, 300, 1000, 3000)

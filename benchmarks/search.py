@@ -38,8 +38,8 @@ from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
 from honestdp.planning.grid import NAMED
 from honestdp.planning.make import MOST_RUNS, make_plan
-from honestdp.release.publish import SIMULATION
 from honestdp.run import run
+from honestdp.text import SIMULATION
 
 RUNS = 10
 OVERHEAD = 10_000  # of a search beside its lots, in lots: reading, encoding, scoring; for the guess

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from honestdp.release.publish import SIMULATION
-from honestdp.text import columns
+from honestdp.text import SIMULATION, columns
 
 AUTO, NON_PRIVATE, FREE = "none/auto", "non-private", "tuned for free"
 ALLOWED = 0.016  # what auto may lose to the non-private line at epsilon = 1
