@@ -38,7 +38,7 @@ import optuna
 import torch
 from machine import LOAD
 from opacus.accountants.utils import get_noise_multiplier
-from opacus_optuna_report import COMPOSED, NAME, OPTUNA, SEARCH, UNTUNED, into_page, markdown, show
+from opacus_optuna_report import COMPOSED, NAME, OPTUNA, SEARCH, UNTUNED, into_pages, markdown, show
 from saved import Row, Saved
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -246,7 +246,7 @@ def main() -> None:
     path = chosen.results / "opacus_optuna.json"
     if chosen.markdown:
         print(text := markdown(path))
-        into_page(text)
+        into_pages(text)
         return
     torch.set_num_threads(1)
     if LOAD > 0.5:

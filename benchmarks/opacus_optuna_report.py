@@ -1,4 +1,4 @@
-"""What `opacus_optuna.py` found, as a table: for the terminal, and for docs/opacus-optuna.md.
+"""What `opacus_optuna.py` found, as a table: for the terminal, and for the pages that show it.
 
 Reads the saved JSON alone; a test holds the page to it.
 """
@@ -10,7 +10,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-PAGE = Path(__file__).parent.parent / "docs" / "opacus-optuna.md"
+ROOT = Path(__file__).parent.parent
+PAGES = (ROOT / "docs" / "opacus-optuna.md", ROOT / "README.md")
 BEGIN = "<!-- opacus_optuna.py --markdown writes here -->"
 END = "<!-- and ends here -->"
 OPTUNA, COMPOSED, SEARCH, UNTUNED = "optuna", "composed", "search", "untuned"
@@ -100,9 +101,10 @@ def show(path: Path) -> None:
             print(f"    {header}: {cell}")
 
 
-def into_page(text: str) -> None:
-    """Between its two marks on the page."""
-    old = PAGE.read_text()
-    start, end = old.index(BEGIN) + len(BEGIN), old.index(END)
-    PAGE.write_text(f"{old[:start]}\n\n{text}\n\n{old[end:]}")
-    print(f"\nwritten: {PAGE.name}")
+def into_pages(text: str) -> None:
+    """Between the two marks on every page that shows it."""
+    for page in PAGES:
+        old = page.read_text()
+        start, end = old.index(BEGIN) + len(BEGIN), old.index(END)
+        page.write_text(f"{old[:start]}\n\n{text}\n\n{old[end:]}")
+        print(f"written: {page.name}")

@@ -9,7 +9,7 @@ from blocks import ROOT, Block, Reader, blocks
 
 from honestdp import InputError
 
-GENERATED = {"command-line.md"}  # held whole to the command line by test_command_line.py
+GENERATED = {"command-line.md"}  # held to the command line as a whole by test_reference.py
 SLOW = {"tour-shell.md", "procedures.md"}  # a process for every command; plans of every kind
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

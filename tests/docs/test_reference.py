@@ -65,12 +65,12 @@ def test_the_procedures() -> None:
     assert rows(page("procedures.md")) == set(OPTIONS)
 
 
-def test_the_command_line_is_what_the_commands_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_that_repeat_the_code_say_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import command_line
+    import reference_pages
 
-    same = page("command-line.md") == command_line.page()
-    assert same, "docs/command-line.md is old: run `python tools/command_line.py`"
+    for name, made in reference_pages.PAGES.items():
+        assert page(name) == made(), f"docs/{name} is old: run `python tools/reference_pages.py`"
 
 
 def test_the_comparison_is_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +78,10 @@ def test_the_comparison_is_what_was_measured(monkeypatch: pytest.MonkeyPatch) ->
     import opacus_optuna_report as report
 
     saved = ROOT / "benchmarks" / "results" / "opacus_optuna.json"
-    text = page("opacus-optuna.md")
-    shown = text.split(report.BEGIN)[1].split(report.END)[0].strip()
-    assert shown == report.markdown(saved), "run `python benchmarks/opacus_optuna.py --markdown`"
+    for path in report.PAGES:
+        shown = path.read_text().split(report.BEGIN)[1].split(report.END)[0].strip()
+        same = shown == report.markdown(saved)
+        assert same, f"{path.name} is old: run `python benchmarks/opacus_optuna.py --markdown`"
     assert len(report.table(saved)) == len(report.NAME), "not all was measured"
 
 
