@@ -1,5 +1,7 @@
 """How long the planner's page waits: 200 random moves of one slider at a time, from the README's
-example, each asked of a running server as the page asks. Prints a table; the times are wall times.
+example, each asked of a running server as the page asks. Prints a table of wall times and, as the
+server runs in this process, of its CPU times: what a machine without other work would show. A
+point of the plot costs what a table does.
 
 "every slider's ends" moves all the way along them, so it also meets plans nobody would make
 (lots of a few records out of millions), whose losses need the finest grids.
@@ -12,14 +14,16 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
-from honestdp.planner.answers import POINTS, Asked
+from honestdp.planner.answers import Asked
 from honestdp.planner.serve import LOOPBACK, Server
 from honestdp.text import columns
 
 MOVES = 200
+HEADERS = ("request", "moves", "p50", "p95", "CPU p50", "CPU p95")
 START = {"n": 36177, "lot_size": 250, "steps": 2500, "candidates": 40, "epsilon": 1.0}
 ENDS = {
     "n": (1e3, 1e7),
@@ -30,13 +34,13 @@ ENDS = {
 }
 
 
-def seconds(server: Server, what: str, values: dict[str, object]) -> float:
-    start = time.perf_counter()
+def seconds(server: Server, what: str, values: dict[str, object]) -> tuple[float, float]:
+    start, busy = time.perf_counter(), time.process_time()
     connection = HTTPConnection(LOOPBACK, server.server_address[1], timeout=600)
     connection.request("GET", f"/answers/{what}?{urlencode(values)}")
     connection.getresponse().read()
     connection.close()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - busy
 
 
 def moved(dice: random.Random, near: bool) -> tuple[str, dict[str, object]]:
@@ -49,27 +53,28 @@ def moved(dice: random.Random, near: bool) -> tuple[str, dict[str, object]]:
     return name, START | {name: round(value, 2) if name == "epsilon" else round(value)}
 
 
-def measure(server: Server, near: bool, moves: int) -> list[list[str]]:
+def measure(server: Server, near: bool, moves: int) -> list[list[object]]:
     dice = random.Random(1)
-    times: dict[str, list[float]] = {"table": [], "candidates": [], "both": [], "one point": []}
-    by_slider: dict[str, list[float]] = {name: [] for name in ENDS}
+    times: dict[str, list[tuple[float, float]]] = {"table": [], "candidates": []}
+    times |= {f"both, {name} moved": [] for name in ("any slider", *ENDS)}
     for _ in range(moves):
         name, values = moved(dice, near)
-        table, most = (seconds(server, what, values) for what in ("table", "candidates"))
-        times["table"].append(table)
-        times["candidates"].append(most)
-        times["both"].append(table + most)
-        by_slider[name].append(table + most)
-        point = values | {"candidates": dice.choice(POINTS)}
-        times["one point"].append(seconds(server, "point", point))
-    shown = times | {f"both, {name} moved": found for name, found in by_slider.items()}
-    return [
-        [what, len(found), *(f"{x:.2f}" for x in (*_quantiles(found), max(found)))]
-        for what, found in shown.items()
-    ]
+        both = [seconds(server, what, values) for what in ("table", "candidates")]
+        for what, found in zip(("table", "candidates"), both, strict=True):
+            times[what].append(found)
+        wall, busy = (sum(part) for part in zip(*both, strict=True))
+        for which in ("any slider", name):
+            times[f"both, {which} moved"].append((wall, busy))
+    rows: list[list[object]] = []
+    for what, found in times.items():
+        if found:
+            wall_times, busy_times = zip(*found, strict=True)
+            shown = (*_quantiles(wall_times), *_quantiles(busy_times))
+            rows.append([what, len(found), *(f"{x:.2f}" for x in shown)])
+    return rows
 
 
-def _quantiles(found: list[float]) -> tuple[float, float]:
+def _quantiles(found: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(found)
     return statistics.median(ordered), ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
 
@@ -78,12 +83,12 @@ def main() -> None:
     moves = int(sys.argv[1]) if len(sys.argv) > 1 else MOVES
     with Server(Asked()) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        first = seconds(server, "table", START)
+        first, _ = seconds(server, "table", START)
         print(f"the first table, imports done: {first:.2f} s\n")
         for near, title in ((True, "a factor of three either way"), (False, "every slider's ends")):
             rows = measure(server, near, moves)
             print(f"{moves} moves, {title}; seconds")
-            print("\n".join(columns(("request", "moves", "p50", "p95", "most"), rows, left=1)))
+            print("\n".join(columns(HEADERS, rows, left=1)))
             print()
         server.shutdown()
 

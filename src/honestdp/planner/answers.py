@@ -119,7 +119,8 @@ def command(asked: Asked) -> str:
     for name, value in asdict(asked).items():
         if name == "noise_multiplier" or value is None or (name == "subset" and value == 0.1):
             continue
-        words.append(f"--{name.replace('_', '-')} {value:.17g}")
+        text = repr(value).removesuffix(".0")
+        words.append(f"--{name.replace('_', '-')} {text}")
     return " ".join(words)
 
 

@@ -20,7 +20,7 @@ from scipy import fft
 Floats = NDArray[np.float64]
 
 _TAIL = 1e-15  # mass a composition may cut off, which it then counts as an infinite loss
-_ORDERS = np.arange(1.0, 21.0)  # of the Chernoff bound, by the length of the grid
+_ORDERS = 20  # of the Chernoff bound, in units of 1 / length of the grid
 
 
 class _SampledGaussian(GaussianPrivacyLoss):  # type: ignore[misc]
@@ -96,15 +96,16 @@ def _self_compose(pmf: pld_pmf.DensePLDPmf, count: int) -> pld_pmf.DensePLDPmf:
 
 def _reach(probs: Floats, count: int) -> tuple[int, int]:
     """Between which points all but `_TAIL` of the composed mass lies, by Chernoff's bound."""
-    grown = np.exp(np.outer(_ORDERS / len(probs), np.arange(len(probs))))
+    grown = np.exp(np.arange(len(probs)) / len(probs))
+    power = np.ones(len(probs))
     low, high = 0, (len(probs) - 1) * count
     slack = math.log(2 / _TAIL)
-    for moments, sign in ((grown @ probs, 1), ((1 / grown) @ probs, -1)):
+    for order in range(1, _ORDERS + 1):  # by products, as 20 exponentials would take longer
+        power *= grown
+        scale = len(probs) / order
         with np.errstate(divide="ignore", invalid="ignore"):
-            bounds = (count * np.log(moments) + slack) * len(probs) / (sign * _ORDERS)
-        known = bounds[np.isfinite(bounds)]
-        if sign > 0 and len(known):
-            high = min(high, math.ceil(known.min()))
-        elif len(known):
-            low = max(low, math.floor(known.max()))
+            above = scale * (count * np.log(power @ probs) + slack)
+            below = -scale * (count * np.log((1 / power) @ probs) + slack)
+        high = min(high, math.ceil(above)) if math.isfinite(above) else high
+        low = max(low, math.floor(below)) if math.isfinite(below) else low
     return low, high
