@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from honestdp.cli.options import Json
 from honestdp.text import columns
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ app = typer.Typer(
 )
 
 Result = Mapping[str, Any]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw it: FILE.html or FILE.png.")]
 
 _LOGS = ("natural_log", "base2_log")  # `paper.accounting.LOGS`, without its imports

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.options import number, whole
+from honestdp.cli.options import Json, Quiet, number, whole
+from honestdp.errors import InputError
 
 if TYPE_CHECKING:
     from honestdp.planning.table import CostTable
@@ -16,17 +17,21 @@ if TYPE_CHECKING:
 
 def command(
     n: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--n", parser=whole, metavar="N", help="Records in the training part (public)."
         ),
-    ],
-    lot_size: Annotated[int, typer.Option(parser=whole, metavar="N", help="Expected lot size.")],
-    steps: Annotated[int, typer.Option(parser=whole, metavar="N", help="Steps of every run.")],
+    ] = None,
+    lot_size: Annotated[
+        int | None, typer.Option(parser=whole, metavar="N", help="Expected lot size.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(parser=whole, metavar="N", help="Steps of every run.")
+    ] = None,
     candidates: Annotated[
-        int,
+        int | None,
         typer.Option(parser=whole, metavar="N", help="Hyperparameter candidates to choose from."),
-    ],
+    ] = None,
     delta: Annotated[
         float | None,
         typer.Option(
@@ -53,32 +58,47 @@ def command(
         float,
         typer.Option(parser=number, metavar="X", help="Share of records subset-tuning tunes on."),
     ] = 0.1,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    json_: Json = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw cost against candidates: FILE.html or FILE.png.")
     ] = None,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve", help="A page to move these in, for this machine only; Ctrl-C ends."
+        ),
+    ] = False,
+    port: Annotated[
+        int, typer.Option(parser=whole, metavar="N", help="With --serve: the port; 0 is any.")
+    ] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="With --serve: open the browser.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """What an honest hyperparameter search costs under every known procedure. Reads no data.
 
     Example: honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1
     """
+    facts: dict[str, Any] = {"n": n, "lot_size": lot_size, "steps": steps, "candidates": candidates}
+    facts |= {"delta": delta, "noise_multiplier": noise_multiplier, "epsilon": epsilon}
+    facts |= {"hit_probability": hit_probability, "subset": subset}
+    if serve:
+        if json_ or plot is not None:
+            raise InputError("--serve is a page; leave out --json and --plot")
+        _serve({name: value for name, value in facts.items() if value is not None}, port, open_)
+        return
+    if port or open_:
+        raise InputError("--port and --open go with --serve")
+    for name in ("n", "lot_size", "steps", "candidates"):
+        if facts[name] is None:
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"Missing option '{option}'; give it, or --serve to try values")
     if plot is not None:
         from honestdp.report.picture import check_target
 
         check_target(plot)
     from honestdp.planning.costs import plan
 
-    table = plan(
-        n=n,
-        lot_size=lot_size,
-        steps=steps,
-        candidates=candidates,
-        delta=delta,
-        noise_multiplier=noise_multiplier,
-        epsilon=epsilon,
-        hit_probability=hit_probability,
-        subset=subset,
-    )
+    table = plan(**facts)
     if json_:
         typer.echo(json.dumps(table.to_dict(), indent=2))
     else:
@@ -87,7 +107,20 @@ def command(
         from honestdp.report.cost_plot import draw
 
         draw(table, plot)
-        typer.echo(f"drawn: {plot}", err=True)
+        if not quiet:
+            typer.echo(f"drawn: {plot}", err=True)
+
+
+def _serve(start: dict[str, Any], port: int, open_: bool) -> None:
+    from honestdp.planner.answers import Asked
+    from honestdp.planner.serve import Server
+    from honestdp.planner.serve import serve as run
+
+    server = Server(Asked(**start), port)
+    typer.echo(server.address)  # even with --quiet: without it there is nothing to open
+    if open_:
+        typer.launch(server.address)
+    run(server)
 
 
 def _show(table: CostTable) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 
 from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
 from honestdp.planning.procedures import Procedure, Training, procedures
@@ -99,6 +100,7 @@ def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: 
     A bound that cannot answer has None in its row.
     """
 
+    @cache  # the search ends where it has been
     def cost(sigma: float) -> float:
         found = option.epsilon(bound, job, sigma, inputs.delta)
         if not math.isfinite(found):

@@ -13,12 +13,12 @@ from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
-from dp_accounting.pld import privacy_loss_distribution
 from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from honestdp.errors import open_unit
+from honestdp.privacy import losses
 from honestdp.privacy.curve import RdpCurve
 
 Floats = NDArray[np.float64]
@@ -243,16 +243,12 @@ def _composed(
     for q, sigma, count in sampled:
         if q == 1:  # Gaussians compose to a Gaussian exactly
             sigma, count = sigma / math.sqrt(count), 1
-        one = privacy_loss_distribution.from_gaussian_mechanism(
-            sigma, sampling_prob=q, value_discretization_interval=step
-        )
-        # In two stages: dp-accounting 0.6 computes size**count as an exact integer otherwise.
-        group = _group(count)
+        one = losses.one_step(q, sigma, step)
+        group = _group(count)  # in two stages, as high powers lose digits
         groups, rest = divmod(count, group)
-        grouped = one.self_compose(group)
-        parts.append(grouped.self_compose(groups) if groups > 1 else grouped)
+        parts.append(losses.repeated(losses.repeated(one, group), groups))
         if rest:
-            parts.append(one.self_compose(rest))
+            parts.append(losses.repeated(one, rest))
     composed = reduce(PrivacyLossDistribution.compose, parts)
     return LossDistributionProfile(composed, sum(count for _, _, count in sampled), is_tight)
 

@@ -282,7 +282,7 @@ def subset_tuning(tuning: RdpCurve, final: RdpCurve, share: float) -> RdpCurve:
     if top < 2:
         raise fail("orders", top, "both curves need the integer orders 2, 3, ...")
     orders = np.unique([*range(2, min(20, top) + 1), *_spaced(20, top), top])
-    return RdpCurve(orders, np.array([_subset_order(p, q, share, int(a)) for a in orders]))
+    return RdpCurve(orders, _subset_orders(p, q, share, orders))
 
 
 def _integer_values(curve: RdpCurve) -> Floats:
@@ -299,19 +299,24 @@ def _spaced(low: int, high: int) -> list[int]:
     return [round(low * (high / low) ** (i / count)) for i in range(count)]
 
 
-def _subset_order(p: Floats, q: Floats, share: float, a: int) -> float:
+def _subset_orders(p: Floats, q: Floats, share: float, orders: NDArray[np.int64]) -> Floats:
+    """Both sums of `subset_tuning` at every order: a row each, ended by terms of weight 0."""
     log_share, log_rest = math.log(share), math.log1p(-share)
-    j = np.arange(a + 1)
-    exponent = np.maximum(a - j - 1, 0) * p[a - j] + np.maximum(j - 1, 0) * q[j]
-    forward = logsumexp(_log_choose(a, j) + (a - j) * log_share + j * log_rest + exponent)
-    j = np.arange(a)
-    exponent = j * p[j + 1] + (a - 1 - j) * q[a - j]
-    backward = logsumexp(_log_choose(a - 1, j) + j * log_share + (a - 1 - j) * log_rest + exponent)
-    ulps = 1e-15 * (4 + float(gammaln(a + 1)))  # of the logarithms above, on the private side
-    return (max(0.0, float(max(forward, backward))) + ulps) / (a - 1)
+    a, j = orders[:, None], np.arange(orders.max() + 1)
+    left = np.maximum(a - j, 0)  # a - j, where there is a term
+    exponent = np.maximum(left - 1, 0) * p[left] + np.maximum(j - 1, 0) * q[j]
+    terms = _log_choose(a, np.minimum(j, a)) + left * log_share + j * log_rest + exponent
+    forward = logsumexp(np.where(j <= a, terms, -math.inf), axis=1)
+    j = j[:-1]
+    less, left = np.maximum(a - 1 - j, 0), np.maximum(a - j, 1)
+    exponent = j * p[j + 1] + less * q[left]
+    terms = _log_choose(a - 1, np.minimum(j, a - 1)) + j * log_share + less * log_rest + exponent
+    backward = logsumexp(np.where(j < a, terms, -math.inf), axis=1)
+    ulps = 1e-15 * (4 + gammaln(orders + 1))  # of the logarithms above, on the private side
+    return (np.maximum(0.0, np.maximum(forward, backward)) + ulps) / (orders - 1)
 
 
-def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
+def _log_choose(n: NDArray[np.int64], k: NDArray[np.int64]) -> Floats:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
