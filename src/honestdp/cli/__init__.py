@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import typer
 
 from honestdp import __version__
-from honestdp.cli import ledger, look, paper, plan, tune
+from honestdp.cli import ledger, look, paper, plan, report, tune
 from honestdp.errors import InputError, SearchError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command("plan")(plan.command)
 app.command("schema")(look.schema)
 app.command("predict")(look.predict)
 app.command("card")(look.card)
+app.command("report")(report.command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(paper.app, name="paper")
 

@@ -48,6 +48,10 @@ class Asked:
         found = self.values.get(name)
         return None if found is None else Path(found)
 
+    def ledger(self, out: Path) -> Path:
+        """The ledger that was named, or the one beside the run's folder."""
+        return self.path("ledger") or out.with_suffix(".ledger")
+
     @property
     def facts(self) -> dict[str, Any]:
         """What `Spec` is made from."""
