@@ -169,10 +169,11 @@ class Candidates:
         turned = [{**title, "textangle": 25} for title in titles]
         return figure(
             traces, height=440, annotations=[*ticks, *titles], shapes=lines,
-            margin={"l": 8, "r": 8, "t": 16, "b": 40},
-            xaxis=axis("", visible=False, range=[-0.05, len(axes) - 0.75]),
+            margin={"l": 8, "r": 96, "t": 16, "b": 40},
+            xaxis=axis("", visible=False, range=[-0.02, len(axes) - 0.98]),
             yaxis=axis("", visible=False, range=[-0.04, 1.04]),
-            narrow={"annotations": [*ticks, *turned], "margin": {"l": 8, "r": 8, "t": 16, "b": 90}},
+            narrow={"annotations": [*ticks, *turned],
+                    "margin": {"l": 8, "r": 72, "t": 16, "b": 90}},
         )  # fmt: skip
 
     def _shade(self, index: int) -> int:

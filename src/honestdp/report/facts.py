@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from honestdp.ledger import Charge, Ledger
-from honestdp.planning.procedures import SubsetTuning
+from honestdp.planning.procedures import (
+    ComposeAll,
+    RandomRepeats,
+    RandomStopping,
+    SubsetTuning,
+    Threshold,
+    Untuned,
+)
 from honestdp.privacy.guess import guess_chance, guess_chance_swapped
 from honestdp.release.card import Card, Chosen
 from honestdp.report.declared import Declared, Tested
@@ -63,7 +70,7 @@ def tiles(
     found = [*_tested(tested), *_score(card, declared)]
     would = "would be, were its randomness secret" if card.mark else "smaller is stricter"
     epsilon = f"\u03b5 {up(card.guarantee.epsilon)}"
-    meaning = f"the formal figure, at \u03b4 {small(card.guarantee.delta)}; {would}"
+    meaning = f"at \u03b4 {small(card.guarantee.delta)}: the formal figure; {would}"
     found.append(Tile("Cost in privacy", epsilon, meaning))
     if budget is not None:
         meaning = f"of \u03b5 {budget.total}, for all that will yet be asked of {budget.dataset}"
@@ -199,13 +206,21 @@ class Budget:
         return f"{math.floor(1000 * (1 - self.used) + 1e-6) / 10:g} %"
 
 
+# A plan names its procedure as Python writes it.
+_NAMES = {
+    kind.__name__: kind.name
+    for kind in (Untuned, ComposeAll, RandomStopping, RandomRepeats, Threshold, SubsetTuning)
+}
+
+
 def _line(charge: Charge, own: bool) -> Line:
     plan = charge.plan
+    kind = str(plan.get("procedure", "")).partition("(")[0]
     return Line(
         number=charge.receipt.id,
         epsilon=up(charge.receipt.epsilon),
         delta=small(charge.receipt.delta),
-        procedure=str(plan.get("procedure", "")).partition("(")[0],
+        procedure=_NAMES.get(kind, kind),
         model=str(plan.get("model", "")),
         released=charge.released,
         own=own,

@@ -101,15 +101,19 @@ class Costs:
     @property
     def figure(self) -> Figure:
         traces = [_cost_trace(line, i) for i, line in enumerate(self.others)]
-        if self.own is not None:
-            traces.append(_cost_trace(self.own, None))
         k, epsilon = self.mark
+        this = f"this run: {_among(k)}, \u03b5 {up(epsilon)}"
+        if self.own is not None:
+            own = _cost_trace(self.own, None)
+            if k in self.own.x:  # the point beneath the star
+                own["hovertext"][list(self.own.x).index(k)] = this
+            traces.append(own)
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "name": "this run", "x": [k], "y": [epsilon],
                 "marker": {"color": "accent", "size": 15, "symbol": "star",
                            "line": {"color": "paper", "width": 1}},
-                "hovertext": [f"this run: {_among(k)}, \u03b5 {up(epsilon)}"],
+                "hovertext": [this],
                 "hoverinfo": "text",
             }
         )  # fmt: skip

@@ -26,7 +26,7 @@
   }
 
   function layout(figure) {
-    const small = narrow.matches ? figure.narrow : {};
+    const small = narrow.matches || paper.matches ? figure.narrow : {};
     const found = colored({ ...figure.layout, ...small });
     for (const name of ["xaxis", "yaxis"]) {
       found[name] = { gridcolor: color("rule"), linecolor: color("rule"), ...found[name] };
@@ -43,14 +43,12 @@
     };
   }
 
-  const places = [...document.querySelectorAll("[data-figure]")];
-  const drawn = new Map();
+  // Those that are seen; the others keep what they show until their tab is chosen.
   function draw() {
-    for (const place of places) {
-      if (!paper.matches && place.offsetParent === null) { drawn.delete(place); continue; }
+    for (const place of document.querySelectorAll("[data-figure]")) {
+      if (place.offsetParent === null) continue;
       const figure = figures[place.dataset.figure];
-      drawn.set(place, Plotly.react(place, colored(figure.data), layout(figure),
-                                    { displayModeBar: false, responsive: true }));
+      Plotly.react(place, colored(figure.data), layout(figure), { displayModeBar: false, responsive: true });
     }
   }
 
