@@ -42,14 +42,17 @@ def test_the_run_is_marked_on_its_own_line(facts, monkeypatch):
     assert costs.own.name.startswith(plan.procedure.name)
 
 
-def test_a_search_that_is_not_the_cards_procedure_is_refused():
+def test_a_line_that_misses_the_run_is_not_drawn(monkeypatch):
+    monkeypatch.setattr("honestdp.report.figures.cost_lines", lambda inputs: [])
     card, _ = planned(grid=GRID, procedure="random-stopping")
-    public = {
-        **card.declared_public,
-        "search": {**card.declared_public["search"], "mean_runs": 9.0},
-    }
-    with pytest.raises(InputError, match="its search is not"):
-        report_html(card.model_copy(update={"declared_public": public}))
+    public = card.declared_public
+    for change in ({"mean_runs": 9.0}, {"name": "composition"}):
+        odd = {**public, "search": {**public["search"], **change}}
+        page = report_html(card.model_copy(update={"declared_public": odd}))
+        assert "could not be worked out from its card" in page
+    unknown = {**public, "search": {**public["search"], "name": "magic"}}
+    with pytest.raises(InputError, match="must be one of"):
+        report_html(card.model_copy(update={"declared_public": unknown}))
 
 
 def test_all_procedures_are_drawn_and_this_run_once():

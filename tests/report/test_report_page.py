@@ -298,3 +298,20 @@ def test_folders_that_hold_no_run(tmp_path):
     (tmp_path / "card.json").write_text(json.dumps(card))
     with pytest.raises(InputError, match="declared_public: search"):
         write_report(tmp_path)
+
+
+@pytest.mark.parametrize(("path", "value"), [
+    (("winner", "noisy_score"), None), (("others", 0, "noisy_score"), None), (("covered",), []),
+    (("declared_public", "validation_rows"), 0), (("declared_public", "rows"), "many"),
+    (("declared_public", "grid"), []),
+    (("winner", "setting", "learning_rate"), 10**400),
+])  # fmt: skip
+def test_cards_that_no_run_writes_are_refused_in_one_line(path, value):
+    facts = json.loads(released("composition")[0].card.to_json())
+    place = facts
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(InputError) as told:
+        report_html(Card.from_json(json.dumps(facts)))
+    assert "\n" not in str(told.value)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from honestdp.errors import InputError
 from honestdp.release.card import Card, Chosen
 from honestdp.report.declared import Declared
 from honestdp.report.facts import score_noise, shown
@@ -35,7 +36,10 @@ class Candidates:
             return None
         everyone = [card.winner, *card.others]
         classes = declared.table.target.classes is not None
-        if any(one.noisy_score is None for one in everyone):
+        without = sum(one.noisy_score is None for one in everyone)
+        if 0 < without < len(everyone):
+            raise InputError("card.json: only some of its candidates have scores; it was altered")
+        if without:
             return cls(tuple(everyone), card.winner, None, classes)
         everyone.sort(key=lambda one: (one.noisy_score or 0.0) * (-1 if classes else 1))
         return cls(tuple(everyone), card.winner, score_noise(card, declared), classes)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
 from honestdp.planning.procedures import (
     ComposeAll,
@@ -124,8 +125,10 @@ def scored_rows(card: Card, declared: Declared) -> float:
 
 def score_noise(card: Card, declared: Declared) -> float:
     """The standard deviation of what was added to a score, in the score's own unit."""
-    noise = next(a.noise for a in card.covered if a.what.startswith("validation"))
-    return noise / scored_rows(card, declared)
+    noise = [access.noise for access in card.covered if access.what.startswith("validation")]
+    if not noise or not declared.validation_rows:
+        raise InputError("card.json: has scores, and nothing that made them private")
+    return noise[0] / scored_rows(card, declared)
 
 
 def _share(declared: Declared) -> float | None:

@@ -21,9 +21,8 @@ from markupsafe import Markup
 from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
 from honestdp.private_files import replace_file
-from honestdp.release.card import Card, verify
+from honestdp.release.card import SHOWS_ALL, Card, verify
 from honestdp.release.json_files import CARD
-from honestdp.release.saved import SHOWS_ALL
 from honestdp.report import facts
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.declared import TESTED, Declared, Tested
@@ -76,7 +75,15 @@ def report_html(
     if not card.mark and card.ledger is None:
         raise InputError(f"{CARD}: names neither a ledger nor a simulation; no run writes such")
     charge = None if ledger is None else verify(card, ledger)
-    return _page(card, ledger, charge, None if tested is None else Tested.of(dict(tested)))
+    figures = None if tested is None else Tested.of(dict(tested))
+    try:
+        return _page(card, ledger, charge, figures)
+    except (ArithmeticError, LookupError) as error:  # of numbers that no run writes
+        if charge is not None:
+            raise
+        raise InputError(
+            f"{CARD}: cannot be drawn ({type(error).__name__}); it was altered"
+        ) from None
 
 
 def _page(card: Card, ledger: Ledger | None, charge: Charge | None, tested: Tested | None) -> str:
