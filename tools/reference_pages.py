@@ -31,7 +31,8 @@ object, `--quiet` leaves out the words on the way. What went wrong is one line, 
 | 4 | the search ended without a model (a threshold that nothing reached) |
 | 130 | interrupted; the line says how to go on |
 
-Names of commands, options, procedures, models and grids complete on Tab after `honestdp --install-completion`.
+Names of commands, options, procedures, models and grids complete on Tab after
+`honestdp --install-completion`.
 """
 WORDS_INTRO = """\
 # Words

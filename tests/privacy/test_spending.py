@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -264,6 +264,32 @@ def test_what_is_left_fits_and_no_more(parts: list[Spending], epsilon: float) ->
     assert budget.covers([*parts, Spending.of_pair(left, 0)])
     more = left * (1 + 1e-6) + 1e-8
     assert not budget.covers([*parts, Spending.of_pair(more, 0)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(spendings, min_size=1, max_size=4), st.floats(0.3, 5))
+def test_the_share_used_is_full_where_nothing_more_fits(
+    parts: list[Spending], epsilon: float
+) -> None:
+    budget = Budget(epsilon, 1e-6)
+    assert budget.used([]) == 0
+    if not budget.covers(parts):
+        return
+    shares = [budget.used(parts[: i + 1]) for i in range(len(parts))]
+    assert all(0 <= share <= 1 for share in shares)
+    assert all(b >= a * (1 - 1e-8) for a, b in pairwise(shares))
+    more = round(1 / shares[0])  # of the same plan, so many times in all
+    if 2 < more < 50:
+        assert budget.covers([parts[0]] * (more - 1))
+        assert not budget.covers([parts[0]] * (more + 1))
+        half = more // 2
+        assert budget.used([parts[0]] * half) == pytest.approx(half * shares[0], rel=1e-6)
+
+
+def test_shares_of_one_kind_add_up() -> None:
+    one, budget = trained(6.0), Budget(1.0, 1e-6)
+    most = max(k for k in range(1, 40) if budget.covers([one] * k))
+    assert budget.used([one] * most) <= 1 < budget.used([one]) * (most + 1)
 
 
 # Plans chosen after seeing outputs: exact attacks

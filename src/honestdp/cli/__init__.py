@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from honestdp import __version__
-from honestdp.cli import ledger, look, paper, plan, tune, words
+from honestdp.cli import ledger, look, paper, plan, report, tune, words
 from honestdp.cli.say import Stopped
 from honestdp.errors import BudgetError, InputError, SearchError
 
@@ -27,6 +27,7 @@ app.command("plan")(plan.command)
 app.command("schema")(look.schema)
 app.command("predict")(look.predict)
 app.command("card")(look.card)
+app.command("report")(report.command)
 app.command("words")(words.command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(paper.app, name="paper")

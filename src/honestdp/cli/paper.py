@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from textwrap import fill
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.options import Json
+from honestdp.cli.options import Json, Quiet
+from honestdp.cli.say import Voice
 from honestdp.text import columns
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _LOGS = ("natural_log", "base2_log")  # `paper.accounting.LOGS`, without its imp
 
 
 @app.command("table3")
-def _table3(json_: Json = False, plot: Plot = None) -> None:
+def _table3(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> None:
     """Table 3: epsilon of three optimizers. On four datasets, of which only sizes matter.
 
     Example: honestdp paper table3 --plot table3.png
@@ -38,11 +38,11 @@ def _table3(json_: Json = False, plot: Plot = None) -> None:
     _check(plot)
     from honestdp.paper import table3
 
-    _answer(table3.compute(), _table3_text, table3.picture, json_, plot)
+    _answer(table3.compute, _table3_text, table3.picture, Voice(json_, quiet), plot)
 
 
 @app.command("fig1")
-def _fig1(json_: Json = False, plot: Plot = None) -> None:
+def _fig1(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> None:
     """Figure 1: LT's cost against MA's, by size. Takes some ten seconds.
 
     Example: honestdp paper fig1 --plot fig1.html
@@ -50,11 +50,11 @@ def _fig1(json_: Json = False, plot: Plot = None) -> None:
     _check(plot)
     from honestdp.paper import fig1
 
-    _answer(fig1.compute(), _fig1_text, fig1.picture, json_, plot)
+    _answer(fig1.compute, _fig1_text, fig1.picture, Voice(json_, quiet), plot)
 
 
 @app.command("fig-candidates")
-def _fig_candidates(json_: Json = False, plot: Plot = None) -> None:
+def _fig_candidates(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> None:
     """Appendix B: LT's cost against MA's, by candidates.
 
     Example: honestdp paper fig-candidates --plot candidates.html
@@ -62,7 +62,8 @@ def _fig_candidates(json_: Json = False, plot: Plot = None) -> None:
     _check(plot)
     from honestdp.paper import fig_candidates
 
-    _answer(fig_candidates.compute(), _fig_candidates_text, fig_candidates.picture, json_, plot)
+    voice = Voice(json_, quiet)
+    _answer(fig_candidates.compute, _fig_candidates_text, fig_candidates.picture, voice, plot)
 
 
 def _check(plot: Path | None) -> None:
@@ -74,18 +75,20 @@ def _check(plot: Path | None) -> None:
 
 
 def _answer(
-    result: Result,
+    compute: Callable[[], Result],
     text: Callable[[Result], str],
     picture: Callable[[Result], Picture],
-    json_: bool,
+    voice: Voice,
     plot: Path | None,
 ) -> None:
-    typer.echo(json.dumps(result, indent=2) if json_ else text(result))
+    with voice.busy("computing"):
+        result = compute()
+    voice.answer("" if voice.json else text(result), result)
     if plot is not None:
         from honestdp.report.picture import save
 
         save(picture(result), plot)
-        typer.echo(f"drawn: {plot}", err=True)
+        voice.note(f"drawn: {plot}")
 
 
 def _table3_text(result: Result) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from honestdp.cli.options import Json, Quiet, number, whole
+from honestdp.cli.say import Voice
 from honestdp.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,9 +97,11 @@ def command(
         from honestdp.report.picture import check_target
 
         check_target(plot)
-    from honestdp.planning.costs import plan
+    voice = Voice(json_, quiet)
+    with voice.busy("computing"):
+        from honestdp.planning.costs import plan
 
-    table = plan(**facts)
+        table = plan(**facts)
     if json_:
         typer.echo(json.dumps(table.to_dict(), indent=2))
     else:
@@ -107,8 +110,7 @@ def command(
         from honestdp.report.cost_plot import draw
 
         draw(table, plot)
-        if not quiet:
-            typer.echo(f"drawn: {plot}", err=True)
+        voice.note(f"drawn: {plot}")
 
 
 def _serve(start: dict[str, Any], port: int, open_: bool) -> None:

@@ -13,53 +13,23 @@ from honestdp.planning.procedures import (
     ComposeAll,
     Procedure,
     RandomRepeats,
-    RandomStopping,
-    SubsetTuning,
-    Threshold,
     Training,
     Untuned,
     procedures,
 )
+from honestdp.planning.rule import Rule, wanted
 from honestdp.planning.sides import check_bound, free_noise
 from honestdp.planning.spec import AUTO, Spec
-from honestdp.privacy.calibrate import (
-    Shape,
-    noise_multiplier,
-    run_count,
-    stopping_probability,
-)
-from honestdp.privacy.runs import Capped
+from honestdp.privacy.calibrate import noise_multiplier
 
-HIT_PROBABILITY = 0.9  # what "auto" wants, if the user does not say
 MOST_RUNS = 1000.0  # what "auto" may run in expectation, if the user does not say
-SUBSET = 0.1
 
 
 def make_plan(spec: Spec) -> Plan:
     """The plan of a search within (epsilon, delta); an `InputError` if there is none."""
     if spec.procedure == AUTO:
         return _choose(spec)
-    return _plan(spec, procedure(spec, len(defaults.grid(spec))), "asked for")
-
-
-def procedure(spec: Spec, candidates: int) -> Procedure:
-    """The procedure that was asked for, with its law of K."""
-    if spec.procedure == "untuned":
-        return Untuned(candidates)
-    if spec.procedure == "composition":
-        return ComposeAll(candidates, spec.scores is not False)
-    if spec.procedure in ("random-stopping", "threshold"):
-        gamma = stopping_probability(candidates, spec.hit_probability, spec.mean_runs)
-        if spec.procedure == "threshold":
-            return Threshold(candidates, gamma, spec.cap)
-        return RandomStopping(candidates, gamma)
-    shape: Shape = 1.0 if spec.shape is None else spec.shape  # type: ignore[assignment]
-    law = run_count(shape, candidates, spec.hit_probability, spec.mean_runs)
-    if spec.cap is not None:
-        law = Capped(law, spec.cap)
-    if spec.procedure == "random-repeats":
-        return RandomRepeats(candidates, law)
-    return SubsetTuning(candidates, law, SUBSET if spec.subset is None else spec.subset)
+    return _plan(spec, Rule.asked(spec).procedure(len(defaults.grid(spec))), "asked for")
 
 
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
@@ -101,11 +71,11 @@ def _choose(spec: Spec) -> Plan:
     if count == 1:
         given = "the grid has one setting" if spec.grid is not None else _WHY_UNTUNED
         return _plan(spec, Untuned(1), given)
-    wanted = HIT_PROBABILITY if spec.hit_probability is None else spec.hit_probability
+    hit = wanted(spec)
     most = MOST_RUNS if spec.most_runs is None else spec.most_runs
     plans: list[Plan] = []
     failure = fail("most_runs", most, f"no search among {count} settings fits; raise it")
-    for chosen in procedures(count, wanted):
+    for chosen in procedures(count, hit):
         if not isinstance(chosen, (ComposeAll, RandomRepeats)) or chosen.expected_runs > most:
             continue
         try:
@@ -122,7 +92,7 @@ def _choose(spec: Spec) -> Plan:
     )
     reason = (
         f"least noise multiplier ({best.noise_multiplier:.3g}) of the searches that try the best "
-        f"of {count} settings with probability {wanted:g} in at most {most:g} expected runs"
+        f"of {count} settings with probability {hit:g} in at most {most:g} expected runs"
         + (f"; {others}" if others else "")
     )
     return replace(best, reason=reason)

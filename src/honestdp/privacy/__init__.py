@@ -7,6 +7,7 @@
     guarantee   events -> curve, profile, (epsilon, delta)
     selection   one function per theorem on selecting among private runs
     calibrate   from a budget back to noise, candidates or the law of K
+    guess       what (epsilon, delta) means to someone who bets
     spending    what plans cost together, and how adaptive spending stays within a budget
 
 Neighbours, everywhere: two tables of the same public size n that differ in one record,

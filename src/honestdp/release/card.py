@@ -27,6 +27,8 @@ from honestdp.release.json_files import (
     to_json,
 )
 
+SHOWS_ALL = ("untuned", "composition")  # procedures whose every candidate may leave
+
 
 class Guarantee(Part):
     """The formal statement."""

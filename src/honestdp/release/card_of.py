@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
 
 from honestdp.ledger import fingerprint
 from honestdp.planning.plan import Allowance, Plan
 from honestdp.planning.procedures import ComposeAll
+from honestdp.planning.rule import Rule
 from honestdp.release.card import (
     Access,
     Accounting,
@@ -70,6 +72,10 @@ def card_of(
             "schema_fingerprint": spec.schema.fingerprint,
             "grid": [dict(setting) for setting in plan.grid.settings],
             "procedure": repr(plan.procedure),
+            "search": {
+                **asdict(Rule.behind(spec, plan.procedure)),
+                "delta": Allowance.of(spec).delta,
+            },
             "threshold": spec.threshold,
             "lot_size": list(plan.lot_sizes),
             "sampling_probability": plan.training.sampling_probability,

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
 from honestdp.private_files import sync_folder
-from honestdp.release.card import Card
+from honestdp.release.card import SHOWS_ALL, Card
 from honestdp.release.json_files import CARD, FILES, MODEL, sha256
 from honestdp.release.model_files import read_model
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
 from honestdp.text import small, up
 
-SHOWS_ALL = ("untuned", "composition")  # procedures whose every candidate may leave
 _LARGEST = 1 << 34  # bytes: no model file here is so large
 
 

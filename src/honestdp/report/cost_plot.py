@@ -1,12 +1,16 @@
-"""Cost against the number of candidates, for every procedure: `honestdp plan --plot`."""
+"""Cost against the number of candidates, for every procedure: `honestdp plan --plot`, reports."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from honestdp.errors import InputError
 from honestdp.planning.costs import answer
 from honestdp.planning.procedures import Procedure, RandomStopping, Training, procedures
+from honestdp.planning.rule import Rule
 from honestdp.planning.table import CostTable, Inputs
 from honestdp.report.picture import Line, Panel, Picture, save
 
@@ -16,25 +20,53 @@ def draw(table: CostTable, path: Path) -> None:
     save(cost_picture(table.inputs), path)
 
 
-def cost_picture(inputs: Inputs, points: int = 9) -> Picture:
-    most = max(100, 4 * inputs.candidates)
-    grid = sorted({round(most ** (i / (points - 1))) for i in range(points)} | {inputs.candidates})
+def cost_picture(inputs: Inputs) -> Picture:
+    asked = "epsilon" if inputs.epsilon is None else "noise multiplier"
+    panel = Panel("", "candidates", asked, cost_lines(inputs), "log", "log")
+    return Picture("What an honest search costs", [panel], str(inputs))
+
+
+def cost_lines(inputs: Inputs) -> list[Line]:
+    """One line for each procedure and bound, in the order of their ends."""
     curves: dict[str, list[tuple[int, float]]] = {}
-    for k in grid:
+    for k in candidate_counts(inputs):
         for option in procedures(k, inputs.hit_probability, inputs.subset):
             for bound in _drawn(option):
-                found = answer(inputs, _job(inputs), option, bound, _last(curves, option, bound))
-                value = found.epsilon if inputs.epsilon is None else found.noise_multiplier
-                if value is not None:
-                    curves.setdefault(_name(option, bound), []).append((k, value))
-    lines = [
-        Line(name, [x for x, _ in points_], [y for _, y in points_], markers=True)
-        for name, points_ in curves.items()
+                _put(curves, inputs, option, bound)
+    lines = _lines(curves)
+    return sorted(lines, key=lambda line: -line.y[-1])
+
+
+def rule_line(inputs: Inputs, rule: Rule, bound: str) -> Line | None:
+    """The line of one search as it was asked for; None where its bound answers nowhere."""
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for k in candidate_counts(inputs):
+        with suppress(InputError):  # no law of its shape finds the best of so many
+            _put(curves, inputs, rule.procedure(k), bound)
+    return next(iter(_lines(curves)), None)
+
+
+def candidate_counts(inputs: Inputs, points: int = 9) -> list[int]:
+    most = max(100, 4 * inputs.candidates)
+    return sorted({round(most ** (i / (points - 1))) for i in range(points)} | {inputs.candidates})
+
+
+def _put(
+    curves: dict[str, list[tuple[int, float]]], inputs: Inputs, option: Procedure, bound: str
+) -> None:
+    """One more point, where the bound has an answer."""
+    before = curves.get(_name(option, bound), ())
+    found = answer(inputs, _job(inputs), option, bound, _last(before))
+    value = found.epsilon if inputs.epsilon is None else found.noise_multiplier
+    if value is not None:
+        curves.setdefault(_name(option, bound), []).append((option.candidates, value))
+
+
+def _lines(curves: dict[str, list[tuple[int, float]]]) -> list[Line]:
+    return [
+        Line(name, [x for x, _ in points], [y for _, y in points], markers=True)
+        for name, points in curves.items()
     ]
-    asked = "epsilon" if inputs.epsilon is None else "noise multiplier"
-    lines.sort(key=lambda line: -line.y[-1])  # the legend in the order of the lines' ends
-    panel = Panel("", "candidates", asked, lines, "log", "log")
-    return Picture("What an honest search costs", [panel], str(inputs))
 
 
 def _job(inputs: Inputs) -> Training:
@@ -55,7 +87,6 @@ def _name(option: Procedure, bound: str) -> str:
     return f"{option.name}{shape} ({bound})"
 
 
-def _last(curves: dict[str, list[tuple[int, float]]], option: Procedure, bound: str) -> float:
+def _last(before: Sequence[tuple[int, float]]) -> float:
     """The point before on the same curve: a first guess for this one."""
-    before = curves.get(_name(option, bound))
     return before[-1][1] if before and math.isfinite(before[-1][1]) else 2.0

@@ -1,0 +1,56 @@
+"""`honestdp report RUN`: all that may be said of a run, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from honestdp.cli.asked import Asked
+from honestdp.cli.options import Json, Quiet
+from honestdp.cli.say import Voice
+from honestdp.errors import InputError
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    ledger: Annotated[
+        Path | None, typer.Option(help="The data set's budget; by default the one of the run.")
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show it in a browser.")] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write RUN/report.html: what was promised, what it cost, what came of it.
+
+    Example: honestdp report run --open
+    """
+    from honestdp.ledger import Ledger
+    from honestdp.release.card import Card
+    from honestdp.report.page import write_report
+
+    voice = Voice(json_, quiet)
+    place = ledger
+    if ledger is None and not Card.load(run).mark:
+        place = _named(run)
+        if place is None:
+            voice.note("ledger: none named and none at hand; the report is without its history")
+    with voice.busy("drawing the report"):
+        page = write_report(run, None if place is None else Ledger.inspect(place))
+    voice.answer(f"written: {page}", {"report": str(page)})
+    if open_:
+        typer.launch(page.absolute().as_uri())
+
+
+def _named(run: Path) -> Path | None:
+    """The ledger that the run was asked to use, if it is still there."""
+    from honestdp.release.json_files import ASKED
+
+    if not (run / ASKED).is_file():
+        return None
+    try:
+        place = Asked.of(run / ASKED, {}).path("ledger")
+    except InputError:  # only a help to find it; the card is checked all the same
+        return None
+    return place if place is not None and place.exists() else None

@@ -1,0 +1,85 @@
+"""What a card declares public, and public test results, read with care."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from honestdp.errors import InputError
+from honestdp.planning.rule import Rule
+from honestdp.privacy.calibrate import Shape
+from honestdp.release.card import Card
+from honestdp.release.json_files import CARD, TESTED, Part
+from honestdp.schema import Schema
+
+
+class Search(Part):
+    """How the procedure follows from the number of candidates, and the delta it is priced at."""
+
+    name: str
+    hit_probability: float | None
+    mean_runs: float | None
+    shape: Shape | None
+    cap: int | None
+    subset: float | None
+    scores: bool | None
+    delta: float = Field(gt=0, lt=1)
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(**self.model_dump(exclude={"delta"}))
+
+
+class Declared(BaseModel):
+    """The facts of `Card.declared_public` that a report speaks of; it may hold more."""
+
+    model_config = ConfigDict(hide_input_in_errors=True, allow_inf_nan=False)
+
+    rows: int = Field(ge=1)
+    training_rows: int = Field(ge=1)
+    validation_rows: int = Field(ge=0)
+    table: Schema = Field(alias="schema")
+    grid: list[dict[str, Any]] = Field(min_length=1)
+    procedure: str
+    search: Search
+    threshold: float | None
+    lot_size: list[float] = Field(min_length=1)
+    sampling_probability: float = Field(gt=0, le=1)
+    steps: int = Field(ge=1)
+    noise_multiplier: float = Field(gt=0)
+
+    @classmethod
+    def of(cls, card: Card) -> Declared:
+        try:
+            return cls.model_validate(card.declared_public)
+        except ValidationError as error:
+            place = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))[:100]
+            raise InputError(
+                f"{CARD}: declared_public: {place}: is not as honestdp writes it"
+            ) from None
+
+
+class Tested(Part):
+    """What the model did on rows that are public; at least one figure."""
+
+    rows: int | None = Field(default=None, ge=1, strict=True)
+    accuracy: float | None = Field(default=None, ge=0, le=1, strict=True)
+    r2: float | None = Field(default=None, le=1, strict=True)
+    mean_squared_error: float | None = Field(default=None, ge=0, strict=True)
+    mean_absolute_error: float | None = Field(default=None, ge=0, strict=True)
+
+    @classmethod
+    def of(cls, values: Any) -> Tested:
+        """From a dict of figures; whatever is wrong with it is one line."""
+        try:
+            found = cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors(include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))[:100]
+            said = f"{place}: {first['msg']}" if place else "is no object of figures"
+            raise InputError(f"{TESTED}: {' '.join(said.split())[:200]}") from None
+        if all(v is None for name, v in found if name != "rows"):
+            figures = ", ".join(name for name in cls.model_fields if name != "rows")
+            raise InputError(f"{TESTED}: holds no figure; give one of {figures}, or remove it")
+        return found

@@ -1,0 +1,255 @@
+"""What a report says, from the card and the ledger: plain values for the templates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from honestdp.errors import InputError
+from honestdp.ledger import Charge, Ledger
+from honestdp.planning.procedures import (
+    ComposeAll,
+    RandomRepeats,
+    RandomStopping,
+    SubsetTuning,
+    Threshold,
+    Untuned,
+)
+from honestdp.privacy.guess import guess_chance, guess_chance_swapped
+from honestdp.release.card import Card, Chosen
+from honestdp.report.declared import Declared, Tested
+from honestdp.schema import Categorical
+from honestdp.text import down, small, up
+
+MOST_CHARGES = 100  # shown, the last ones; `honestdp ledger show` has all
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Right guesses in 100, rounded up; those where a record is swapped for another."""
+
+    chance: int
+    swapped: int
+
+    @classmethod
+    def of(cls, card: Card) -> Promise:
+        epsilon, delta = card.guarantee.epsilon, card.guarantee.delta
+        return cls(
+            math.ceil(100 * guess_chance(epsilon, delta)),
+            math.ceil(100 * guess_chance_swapped(epsilon, delta)),
+        )
+
+    @property
+    def verdict(self) -> str:
+        if self.chance <= 55:
+            return "That is hardly better than a coin."
+        if self.chance <= 75:
+            return "That is better than a coin, and still often wrong."
+        if self.chance <= 95:
+            return "That is a good deal better than a coin: a loose promise."
+        return "That is close to certainty: so large a figure promises little."
+
+    @property
+    def dots(self) -> list[str]:
+        """A hundred bets: right by chance, right at most through this release, still wrong."""
+        return ["coin"] * 50 + ["gained"] * (self.chance - 50) + ["wrong"] * (100 - self.chance)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A headline figure and what it means."""
+
+    title: str
+    figure: str
+    meaning: str
+
+
+def tiles(
+    card: Card, declared: Declared, tested: Tested | None, budget: Budget | None
+) -> list[Tile]:
+    found = [*_tested(tested), *_score(card, declared)]
+    would = "would be, were its randomness secret" if card.mark else "smaller is stricter"
+    epsilon = f"\u03b5 {up(card.guarantee.epsilon)}"
+    meaning = f"at \u03b4 {small(card.guarantee.delta)}: the formal figure; {would}"
+    found.append(Tile("Cost in privacy", epsilon, meaning))
+    if budget is not None:
+        meaning = f"of \u03b5 {budget.total}, for all that will yet be asked of {budget.dataset}"
+        found.append(Tile("Left of the budget", budget.left_share, meaning))
+    return found
+
+
+_FIGURES = {
+    "accuracy": ("Right on public test rows", "of answers right", True),
+    "r2": ("R\u00b2 on public test rows", "share of the variance explained; 1 is best", False),
+    "mean_squared_error": ("Squared error on public test rows", "on average; 0 is best", False),
+    "mean_absolute_error": ("Error on public test rows", "on average; 0 is best", False),
+}
+
+
+def _tested(tested: Tested | None) -> list[Tile]:
+    if tested is None:
+        return []
+    rows = "rows" if tested.rows is None else f"{tested.rows:,} rows"
+    found = []
+    for name, (title, meaning, share) in _FIGURES.items():
+        value = getattr(tested, name)
+        if value is not None:
+            figure = f"{100 * value:.2f} %" if share else f"{value:.4g}"
+            found.append(Tile(title, figure, f"{meaning}, on {rows} declared public"))
+    return found
+
+
+def _score(card: Card, declared: Declared) -> list[Tile]:
+    score = card.winner and card.winner.noisy_score
+    if score is None:
+        return []
+    classes = declared.table.target.classes is not None
+    title = "Noisy score of the winner" if classes else "Noisy mean loss of the winner"
+    what = "share of right answers" if classes else "smaller is better; clipped losses"
+    rows = scored_rows(card, declared)
+    meaning = (
+        f"{what} on {'about ' if _share(declared) else ''}{rows:,.0f} rows held out, with noise of "
+        f"\u00b1{score_noise(card, declared):.2g} added for their protection; the best of several "
+        "flatters itself a little"
+    )
+    if _share(declared):
+        meaning += "; of its training on the tuning subset, not of the model released"
+    return [Tile(title, f"{score:.4f}", meaning)]
+
+
+def scored_rows(card: Card, declared: Declared) -> float:
+    """How many rows a score is over; expected, where their number is a secret."""
+    return declared.validation_rows * (_share(declared) or 1.0)
+
+
+def score_noise(card: Card, declared: Declared) -> float:
+    """The standard deviation of what was added to a score, in the score's own unit."""
+    noise = [access.noise for access in card.covered if access.what.startswith("validation")]
+    if not noise or not declared.validation_rows:
+        raise InputError("card.json: has scores, and nothing that made them private")
+    return noise[0] / scored_rows(card, declared)
+
+
+def _share(declared: Declared) -> float | None:
+    found = declared.search.rule.procedure(len(declared.grid))
+    return found.share if isinstance(found, SubsetTuning) else None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One charge, as the ledger has it."""
+
+    number: int
+    epsilon: str
+    delta: str
+    procedure: str
+    model: str
+    released: bool
+    own: bool
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The ledger as it stands. total, delta: what it may grant in all; left: what a plan that is
+    (epsilon, 0)-private may still cost. Shares of it went to charges before this run, to this run
+    (own) and to later ones; points: (charge, its epsilon, share used after it) of those shown."""
+
+    dataset: str
+    total: str
+    delta: str
+    left: str
+    before: float
+    own: float
+    later: float
+    lines: list[Line]
+    hidden: int
+    points: list[tuple[int, float, float]]
+    own_number: int
+
+    @classmethod
+    def of(cls, ledger: Ledger, own: Charge) -> Budget:
+        history, opening = ledger.history(), ledger.opening
+        number = own.receipt.id
+        place = next(i for i, charge in enumerate(history) if charge.receipt.id == number)
+
+        def used(count: int) -> float:
+            return opening.budget.used([charge.spending for charge in history[:count]])
+
+        before, with_own, now = used(place), used(place + 1), used(len(history))
+        first = max(0, len(history) - MOST_CHARGES)
+        shown = history[first:] if place >= first else (own, *history[first:])
+        return cls(
+            dataset=opening.dataset,
+            total=f"{opening.epsilon:g}",
+            delta=small(opening.delta),
+            left=down(ledger.remaining().epsilon),
+            before=before,
+            own=with_own - before,
+            later=now - with_own,
+            lines=[_line(charge, charge.receipt.id == number) for charge in shown],
+            hidden=len(history) - len(shown),
+            points=[
+                (history[i].receipt.id, history[i].receipt.epsilon, used(i + 1))
+                for i in range(first, len(history))
+            ],
+            own_number=number,
+        )
+
+    @property
+    def used(self) -> float:
+        return self.before + self.own + self.later
+
+    @property
+    def used_share(self) -> str:
+        return f"{math.ceil(1000 * self.used - 1e-6) / 10:g} %"
+
+    @property
+    def left_share(self) -> str:
+        return f"{math.floor(1000 * (1 - self.used) + 1e-6) / 10:g} %"
+
+
+# A plan names its procedure as Python writes it.
+_NAMES = {
+    kind.__name__: kind.name
+    for kind in (Untuned, ComposeAll, RandomStopping, RandomRepeats, Threshold, SubsetTuning)
+}
+
+
+def _line(charge: Charge, own: bool) -> Line:
+    plan = charge.plan
+    kind = str(plan.get("procedure", "")).partition("(")[0]
+    return Line(
+        number=charge.receipt.id,
+        epsilon=up(charge.receipt.epsilon),
+        delta=small(charge.receipt.delta),
+        procedure=_NAMES.get(kind, kind),
+        model=str(plan.get("model", "")),
+        released=charge.released,
+        own=own,
+    )
+
+
+def columns(declared: Declared) -> list[tuple[str, str, str]]:
+    """Name, kind and declared values of every column."""
+    found = []
+    for column in declared.table.columns:
+        if isinstance(column, Categorical):
+            words = ", ".join(column.categories) + (", or another" if column.other else "")
+            found.append((column.name, "category", words))
+        else:
+            low, high = column.range
+            how = "learnt within " if column.learn else ""
+            found.append((column.name, "number", f"{how}{low:g} to {high:g}"))
+    return found
+
+
+def settings(chosen: Chosen) -> list[tuple[str, str]]:
+    return [(name, shown(value)) for name, value in chosen.setting.items()]
+
+
+def shown(value: Any) -> str:
+    """A hyperparameter's value."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,205 @@
+"""The report of a run: one offline HTML file, from the card and the ledger's history alone.
+
+The page asks nothing of any network, by a policy of its own: only the scripts and style sheets that
+are in it may run, each known by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from honestdp.errors import InputError
+from honestdp.ledger import Charge, Ledger
+from honestdp.private_files import replace_file
+from honestdp.release.card import SHOWS_ALL, Card, verify
+from honestdp.release.json_files import CARD, REPORT, TESTED
+from honestdp.report import facts
+from honestdp.report.candidate_figures import Candidates
+from honestdp.report.declared import Declared, Tested
+from honestdp.report.figures import Costs, Figure, budget_figure, plain
+from honestdp.text import small, up
+
+
+def write_report(folder: str | Path, ledger: Ledger | None = None) -> Path:
+    """Write RUN/report.html for the card (and the public test results) in a run's folder.
+
+    ledger: the one behind the card, for its history; refused unless it stands behind every word.
+    """
+    place = Path(folder)
+    if not (place / CARD).is_file():
+        raise InputError(f"{place}: holds no {CARD}; give the folder of a finished run")
+    card = Card.load(place)
+    if ledger is not None:
+        verify(place, ledger)  # the model too
+    page = report_html(card, ledger, _tested(place / TESTED)).encode()
+    try:
+        replace_file(place / REPORT, page)
+        (place / REPORT).chmod(0o644)  # to be shown around, as the card is
+    except OSError as error:
+        why = error.strerror or "failed"
+        raise InputError(f"{place / REPORT}: cannot be written ({why}); make room for it") from None
+    return place / REPORT
+
+
+def _tested(file: Path) -> dict[str, Any] | None:
+    if not file.exists():
+        return None
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"{file}: is no JSON; write it anew, or remove it") from None
+    if not isinstance(found, dict):
+        raise InputError(f'{file}: must be an object such as {{"accuracy": 0.84, "rows": 100}}')
+    return found
+
+
+def report_html(
+    card: Card, ledger: Ledger | None = None, tested: Mapping[str, Any] | None = None
+) -> str:
+    """The report as one HTML page: what was promised, what it cost, what came of it.
+
+    ledger: refused unless it stands behind the card. tested: what the model did on public rows,
+    such as {"accuracy": 0.84, "rows": 16281}.
+    """
+    if not card.mark and card.ledger is None:
+        raise InputError(f"{CARD}: names neither a ledger nor a simulation; no run writes such")
+    charge = None if ledger is None else verify(card, ledger)
+    figures = None if tested is None else Tested.of(dict(tested))
+    try:
+        return _page(card, ledger, charge, figures)
+    except (ArithmeticError, LookupError) as error:  # of numbers that no run writes
+        if charge is not None:
+            raise
+        raise InputError(
+            f"{CARD}: cannot be drawn ({type(error).__name__}); it was altered"
+        ) from None
+
+
+def _page(card: Card, ledger: Ledger | None, charge: Charge | None, tested: Tested | None) -> str:
+    declared = Declared.of(card)
+    budget = None if ledger is None or charge is None else facts.Budget.of(ledger, charge)
+    costs, candidates = Costs(card, declared), Candidates.of(card, declared)
+    figures: dict[str, Figure] = {"costs": costs.figure}
+    if budget is not None and len(budget.points) > 1:
+        figures["budget"] = budget_figure(budget)
+    tabs = [] if candidates is None else _tabs(candidates, figures)
+    library, style, script = _plotly(), _source("page.css"), _source("page.js")
+    return _templates().get_template("page.html").render(
+        card=card,
+        declared=declared,
+        promise=facts.Promise.of(card),
+        tiles=facts.tiles(card, declared, tested, budget),
+        budget=budget,
+        costs=costs,
+        candidates=candidates,
+        tabs=tabs,
+        shows_all=card.procedure in SHOWS_ALL,
+        settings=[] if card.winner is None else facts.settings(card.winner),
+        columns=facts.columns(declared),
+        figures={name: _marked(card, figure) for name, figure in figures.items()},
+        library=Markup(library),
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy([library, script], [style, _PLOTLY_STYLE]),
+        plotly_style=Markup(_PLOTLY_STYLE),
+        sheets=_own_sheets(library),
+    )  # fmt: skip
+
+
+def _tabs(candidates: Candidates, figures: dict[str, Figure]) -> list[dict[str, Any]]:
+    """The views of all candidates; each names its figures."""
+    views: list[tuple[str, str, dict[str, Figure]]] = []
+    if candidates.noise is not None:
+        views.append(("scores", "Scores", {"scores": candidates.ranked()}))
+        slices = {f"slice-{i}": one for i, (_, one) in enumerate(candidates.slices())}
+        views.append(("slices", "One by one", slices))
+        contour = candidates.contour()
+        if contour is not None:
+            views.append(("contour", "Learning rate and clip", {"contour": contour}))
+    views.append(("parallel", "All together", {"parallel": candidates.parallel()}))
+    for _, _, own in views:
+        figures |= own
+    return [{"id": id_, "title": title, "figures": list(own)} for id_, title, own in views if own]
+
+
+def _marked(card: Card, figure: Figure) -> Figure:
+    """A simulation says so in every picture: pictures are cut out and passed on."""
+    if not card.mark:
+        return figure
+    stamp = {
+        "text": plain(card.mark), "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5,
+        "showarrow": False, "textangle": -20, "opacity": 0.35,
+        "font": {"size": 26, "color": "bad"},
+    }  # fmt: skip
+    parts = {
+        name: {**figure[name], "annotations": [*figure[name].get("annotations", []), stamp]}
+        for name in ("layout", "narrow")
+    }
+    return {**figure, **parts}
+
+
+# Plotly puts its rules into an element of this name; where it is there, and known to the policy,
+# it needs to make none.
+_PLOTLY_STYLE = ".js-plotly-plot{position:relative}"
+
+
+def _own_sheets(library: str) -> list[str]:
+    """Names of style sheets (of maps) that plotly would add were they not there; none is used."""
+    return re.findall(r'getElementById\("([0-9a-f]{64})"\)', library)
+
+
+def _policy(scripts: list[str], styles: list[str]) -> str:
+    """Nothing may be fetched or run but what is in the page."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {' '.join(map(_hash, styles))}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+@cache
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    # The line ends that a browser makes of others would change the hash.
+    return str(get_plotlyjs()).replace("\r\n", "\n").replace("\r", "\n")
+
+
+@cache
+def _templates() -> Environment:
+    found = Environment(
+        loader=PackageLoader("honestdp.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"up": up, "small": small, "shown": facts.shown}
+    return found
+
+
+@cache
+def _source(name: str) -> str:
+    """A style sheet or script, as it stands."""
+    loader = _templates().loader
+    assert loader is not None
+    return loader.get_source(_templates(), name)[0]
