@@ -67,6 +67,10 @@ def test_all_runs_on_a_table_share_its_ledger(shell, tmp_path) -> None:
           "--delta", 1e-4)  # fmt: skip
     assert shell("tune", "visits.csv", *QUICK, "--out", "first").code == 0
     said = shell("tune", "visits.csv", *QUICK, "--out", "second", "--epsilon", 4)
+    tried = shell("tune", "visits.csv", *QUICK, "--epsilon", 4, "--dry-run")
+    assert "visits.ledger has too little left for it" in tried.out
+    tried = shell("tune", "visits.csv", *QUICK, "--epsilon", 0.1, "--dry-run")
+    assert "visits.ledger would pay for it" in tried.out
     line = complaint(said, 3)
     assert "visits.ledger: plan costs epsilon=" in line
     assert "would fit" in line

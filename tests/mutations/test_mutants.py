@@ -7,6 +7,7 @@ must notice. One runs in the quick tests, to show that the machinery works.
 from __future__ import annotations
 
 import engine_mutants
+import face_mutants
 import ledger_mutants
 import privacy_mutants
 import pytest
@@ -14,7 +15,9 @@ import release_mutants
 import search_mutants
 from seeded import Copies, Mutant, check_caught, check_line, name
 
-LISTS = (privacy_mutants, engine_mutants, ledger_mutants, search_mutants, release_mutants)
+LISTS = (
+    privacy_mutants, engine_mutants, ledger_mutants, search_mutants, release_mutants, face_mutants,
+)  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)
 

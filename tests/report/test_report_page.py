@@ -255,7 +255,7 @@ def test_it_is_written_into_the_folder(tmp_path):
     (tmp_path / "test.json").write_text('{"accuracy": 0.84434, "rows": 16281}')
     place = write_report(tmp_path, ledger)
     assert place == tmp_path / "report.html"
-    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.stat().st_mode) == 0o644
     assert place.read_text("utf-8") == report_html(
         release.card, ledger, {"accuracy": 0.84434, "rows": 16281}
     )

@@ -154,7 +154,8 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
     voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
     if dry_run:
-        voice.answer("a dry run: nothing was charged, trained or written", plan.public())
+        said = "a dry run: nothing was charged, trained or written"
+        voice.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
         return
     out = asked.path("out") or Path(f"{schema.name}-run")
     ledger = None if "seed" in asked.values else _ledger(asked, plan, out, voice, yes)
@@ -211,9 +212,7 @@ def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Led
     """
     from honestdp.ledger import Ledger
 
-    schema, data = plan.spec.schema, asked.path("data")
-    beside = Path(f"{schema.name}.ledger") if data is None else _beside(data)
-    path = asked.path("ledger") or beside
+    schema, path = plan.spec.schema, _ledger_path(asked, plan)
     if path.exists():
         return Ledger.open(path, schema=schema)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -231,6 +230,27 @@ def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Led
     return Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
 
 
+def _would_fit(asked: Asked, plan: Plan) -> str:
+    """Whether the table's ledger, where there is one, would pay for the plan now."""
+    from honestdp.ledger import Ledger
+
+    path = _ledger_path(asked, plan)
+    if "seed" in asked.values or not path.exists():
+        return ""
+    fits = Ledger.open(path, schema=plan.spec.schema).fits(plan.spending)
+    return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
+
+
+def _ledger_path(asked: Asked, plan: Plan) -> Path:
+    """visits.csv.gz has visits.ledger; the table that comes with honestdp one in this folder."""
+    named, data = asked.path("ledger"), asked.path("data")
+    if named is not None:
+        return named
+    if data is None:
+        return Path(f"{plan.spec.schema.name}.ledger")
+    return data.with_name(f"{data.name.split('.')[0] or data.name}.ledger")
+
+
 def _agrees(question: str) -> bool:
     try:
         return typer.confirm(question, err=True)
@@ -239,11 +259,6 @@ def _agrees(question: str) -> bool:
     finally:
         if not sys.stdin.isatty():  # where the answer has not ended the line
             typer.echo(err=True)
-
-
-def _beside(data: Path) -> Path:
-    """visits.csv.gz has visits.ledger."""
-    return data.with_name(f"{data.name.split('.')[0] or data.name}.ledger")
 
 
 def _carried_out(
