@@ -98,8 +98,8 @@ def test_what_is_left_out_or_empty_is_the_readme_example() -> None:
         ("n", "many", "n='many': must be a whole number"),
         ("n", "0", "n=0: must be a whole number of at least 1"),
         ("n", "1e5", "must be a whole number"),
-        ("n", "9" * 30, "the page computes up to 1000000000"),
-        ("steps", "1000001", "the page computes up to 1000000"),
+        ("n", "9" * 30, "the page computes up to 100000000"),
+        ("steps", "100001", "the page computes up to 100000"),
         ("candidates", "10001", "the page computes up to 10000"),
         ("lot_size", "2001", "a lot cannot exceed the n=2000 records"),
         ("epsilon", "-1", "epsilon=-1.0: must be"),
@@ -116,6 +116,12 @@ def test_a_bad_input_is_one_line_beside_it(name, text, says) -> None:
     assert error["name"] == name
     assert says in error["text"]
     assert "\n" not in error["text"]
+
+
+def test_a_lot_of_almost_nobody_is_left_to_the_command() -> None:
+    error = answer("table", {"n": "100000000", "lot_size": "99"})["error"]
+    assert error["name"] == "lot_size"
+    assert "the page computes from 100 up at n=100000000" in error["text"]
 
 
 def test_an_unknown_input_is_named() -> None:
