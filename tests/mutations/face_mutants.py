@@ -1,4 +1,4 @@
-"""Bugs of the command line, the report and the planner: a budget forgotten, a promise overstated."""
+"""Bugs of command line, report and planner: a budget forgotten, a promise overstated."""
 
 from seeded import Mutant
 
@@ -16,7 +16,8 @@ MUTANTS = [
            'return Path(f"{asked.path(\'out\')}.ledger")',
            TUNE + "::test_all_runs_on_a_table_share_its_ledger"),
     Mutant("the header is looked at after paying", "cli/tune.py",
-           "        if path is not None:\n            Table(", "        if False:\n            Table(",
+           "        if path is not None:\n            Table(",
+           "        if False:\n            Table(",
            TUNE + "::test_a_table_that_is_not_the_schemas_is_found_before_it_is_paid"),
     Mutant("a fault tells its text", "cli/__init__.py", "kind = type(error).__name__",
            "kind = str(error)",
