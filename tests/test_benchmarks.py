@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 
 
+@pytest.mark.slow
 def test_they_still_find_what_they_import() -> None:
     names = [path.stem for path in FOLDER.glob("*.py")]
     assert len(names) > 5

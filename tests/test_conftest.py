@@ -13,6 +13,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 @pytest.mark.parametrize(
     ("code", "with_data", "without"),

@@ -94,7 +94,6 @@ def test_every_slider_changes_the_table(opened, name, troubles) -> None:
     seconds = move(opened, name)
     assert opened.input_value(f"#{name}") != value
     assert figures(opened) != before
-    assert seconds < 10
     print(f"{name}: {seconds} s")
     assert list(troubles) == []
 

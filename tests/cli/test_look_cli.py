@@ -42,6 +42,10 @@ def test_predictions(run, shell) -> None:
     assert header == ["readmitted", "p(no)", "p(yes)"]
     chances = honestdp.load(run).predict_proba("test.csv")
     assert [[float(cell) for cell in row[1:]] for row in rows] == chances.tolist()
+    found = json.loads(shell("predict", "run", "test.csv", "--json", "--out", "more.csv").out)
+    assert found == {"out": "more.csv", "rows": 100}
+    Path("empty.csv").write_text("age,ward\n")
+    assert "holds no row" in complaint(shell("predict", "run", "empty.csv"))
     said = shell("predict", "run", "test.csv", "--out", "answers.csv")
     assert "answers.csv: is there already" in complaint(said)
     assert "none.csv: cannot be read" in complaint(shell("predict", "run", "none.csv"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -178,13 +179,16 @@ WRONG = {
     "no such option": (("--budget", 1), "No such option"),
     "test rows without answers": ((*QUICK, "--test", "blind.csv"), "no column 'readmitted'"),
     "no such test rows": ((*QUICK, "--test", "none.csv"), "none.csv: cannot be read"),
-    "the wrong row count": ((*QUICK, "--rows", 0), "rows=0"),
+    "the wrong row count": ((*QUICK, "--rows", 299), "rows=299: the table has 300"),
+    "test rows that are none": ((*QUICK, "--test", "none-in-it.csv"), "holds no row"),
+    "a path that is a number": ((*QUICK, "--set", "ledger=3"), "ledger=3: must be a path"),
 }
 
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_spent(kind, shell, tmp_path) -> None:
     Path("blind.csv").write_text("age,ward\n1,north\n")
+    Path("none-in-it.csv").write_text("age,ward,readmitted\n")
     before = everything(tmp_path)
     words, expected = WRONG[kind]
     assert expected in complaint(shell("tune", "visits.csv", *words, "--out", "run", "--yes"))
@@ -222,14 +226,13 @@ def test_a_schema_that_was_not_filled_in(shell) -> None:
     assert "mine.toml" in complaint(said)
 
 
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_resume_goes_on_with_the_same_charge(shell, monkeypatch) -> None:
-    from honestdp.training import Trainer
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "train", interrupted)
+        patch.setattr("honestdp.training.Trainer.train", _interrupted)
         said = shell("tune", "visits.csv", *QUICK, "--out", "my run", "--yes", "--test", "test.csv")
     assert "Run again with honestdp resume 'my run' to go on" in complaint(said, 130)
     assert "charge 1 stands" in said.err
@@ -241,7 +244,42 @@ def test_resume_goes_on_with_the_same_charge(shell, monkeypatch) -> None:
 
 
 def test_resume_of_what_is_no_run(shell) -> None:
-    assert "holds no asked.toml" in complaint(shell("resume", "."))
+    assert "holds no interrupted tune" in complaint(shell("resume", "."))
+
+
+def test_resume_without_the_ledger_that_holds_its_charge(shell, monkeypatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("honestdp.training.Trainer.train", _interrupted)
+        shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes")
+    assert "its run is not finished" in complaint(shell("card", "run"))
+    Path("visits.ledger").rename("elsewhere")
+    assert "put it back: it holds the charge" in complaint(shell("resume", "run"))
+    Path("elsewhere").rename("visits.ledger")
+    assert shell("resume", "run").code == 0
+
+
+def test_no_files_time_tells_how_long_a_run_took(shell, monkeypatch, tmp_path) -> None:
+    """Under best-of-K that would tell how many candidates there were."""
+    from honestdp.training import Trainer
+
+    usual, seen = Trainer.train, []
+
+    def slow(*given: object) -> object:
+        seen.append(time.time())
+        time.sleep(0.3)
+        return usual(*given)
+
+    monkeypatch.setattr(Trainer, "train", slow)
+    words = ("--grid", GRID, "--procedure", "random-repeats", "--set", "mean_runs=3")
+    shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", *words)
+    times = [path.stat() for path in (tmp_path / "run").rglob("*")]
+    assert len(times) == 5
+    assert min(min(t.st_mtime, t.st_ctime) for t in times) > seen[-1] + 0.29
+
+
+def test_a_simulation_is_paid_by_no_ledger(shell) -> None:
+    said = shell("tune", "visits.csv", *QUICK, "--ledger", "visits.ledger", "--seed", 3)
+    assert "seed=3: makes a simulation, which no ledger pays for" in complaint(said)
 
 
 def test_the_table_that_comes_with_it(shell) -> None:

@@ -22,7 +22,8 @@ def test_one_step_and_many_are_dp_accountings(q, sigma) -> None:
     for count in (1, 3, 100):
         a, b = losses.repeated(mine, count), theirs.self_compose(count)
         found, wanted = (np.array(x.get_delta_for_epsilon(epsilons)) for x in (a, b))
-        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-13)
+        slack = 4 * np.finfo(float).eps * count + 1e-15  # a profile's own, and one cut tail
+        assert found == pytest.approx(wanted, rel=1e-9, abs=slack)
 
 
 def test_the_reach_holds_all_but_the_tail() -> None:

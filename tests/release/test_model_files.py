@@ -238,6 +238,7 @@ def test_folders_that_hold_a_run_are_not_overwritten(saved):
         released("untuned")[0].save(saved / "model.json" / "below")
 
 
+@pytest.mark.slow
 def test_equal_predictions_on_the_embedded_table_in_another_process(tmp_path):
     data = adult()
     plan = make_plan(Spec(schema=data.schema, rows=len(data.train), epsilon=1.0, steps=300))

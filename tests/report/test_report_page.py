@@ -269,7 +269,7 @@ def test_it_is_written_into_the_folder(tmp_path):
     "", "[]", "{", "null", "{}", '{"rows": 3}', '{"accuracy": 2}', '{"accuracy": "0.8"}',
     '{"accuracy": NaN}', '{"accuracy": 0.8, "secret": 1}', '{"accuracy": 0.8, "rows": 0}',
     "[" * 9999,
-    '{"r2": 1.5}', '{"mean_squared_error": -1}',
+    '{"r2": 1.5}', '{"mean_squared_error": 1}',
 ])  # fmt: skip
 def test_test_results_that_cannot_be(content, tmp_path):
     released("untuned")[0].save(tmp_path)
@@ -282,9 +282,8 @@ def test_test_results_that_cannot_be(content, tmp_path):
 
 def test_numbers_are_told_as_numbers(tmp_path):
     release, ledger = released("numbers")
-    text = Seen(report_html(release.card, ledger, {"r2": 0.5, "mean_squared_error": 2.25})).text
+    text = Seen(report_html(release.card, ledger, {"r2": 0.5})).text
     assert "0.5 share of the variance explained" in text
-    assert "2.25 on average" in text
 
 
 def test_folders_that_hold_no_run(tmp_path):

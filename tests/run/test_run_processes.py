@@ -40,6 +40,7 @@ def test_racing_searches_get_exactly_the_budget(tmp_path: Path) -> None:
     assert found["charged_together"] > 0  # it was a race
 
 
+@pytest.mark.slow
 def test_of_two_users_of_one_receipt_one_gets_a_release(tmp_path: Path) -> None:
     found = answer(PROGRAM, "share", tmp_path, 2, 3, timeout=540)
     assert found["both_on_their_way"] > 0  # both had opened the data, none was stopped early

@@ -12,6 +12,7 @@ that `honestdp resume RUN` knows what it was about.
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -32,9 +33,16 @@ class Asked:
     values: Mapping[str, Any]
 
     @classmethod
-    def of(cls, file: Path | None, flags: Mapping[str, Any], further: Iterable[str] = ()) -> Asked:
-        """What a file says, and flags where they are given. further: as `name=value`."""
-        given = {} if file is None else _read(file)
+    def of(
+        cls,
+        file: Path | None,
+        flags: Mapping[str, Any],
+        further: Iterable[str] = (),
+        base: Path | None = None,
+    ) -> Asked:
+        """What a file says, and flags where they are given. further: as `name=value`; base: the
+        folder that paths in the file begin at, by default its own."""
+        given = {} if file is None else _read(file, base or file.parent)
         given |= {name: value for name, value in flags.items() if value is not None}
         given |= dict(map(_setting, further))
         if isinstance(given.get("grid"), str):
@@ -54,15 +62,17 @@ class Asked:
         """What `Spec` is made from."""
         return {name: v for name, v in self.values.items() if name in _facts()}
 
-    def to_toml(self) -> str:
-        """All of it, with absolute paths."""
+    def to_toml(self, base: Path) -> str:
+        """All of it, with paths that begin at this folder."""
         values = {
-            name: str(Path(v).absolute()) if name in PATHS else v for name, v in self.values.items()
+            name: os.path.relpath(v, base) if name in PATHS else v
+            for name, v in self.values.items()
         }
         return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
 
-_KINDS = (
+_KINDS: tuple[tuple[str, Any, str], ...] = (
+    *((name, (str, Path), "a path") for name in PATHS),
     ("rows", int, "a whole number"),
     ("seed", int, "a whole number"),
     ("target", str, "the name of a column"),
@@ -77,14 +87,14 @@ def _facts() -> tuple[str, ...]:
 
 
 def _check_known(name: str, where: str) -> None:
-    known = (*PATHS, *(name for name, _, _ in _KINDS), *_facts())
+    known = (*(name for name, _, _ in _KINDS), *_facts())
     if name not in known:
         near = get_close_matches(name, known, 1)
         way = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
         raise InputError(f"{where}: {name[:60]!r} is no setting; {way}")
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path, base: Path) -> dict[str, Any]:
     try:
         with open(file, "rb") as opened:
             values = tomllib.loads(opened.read(_LARGEST).decode())
@@ -97,7 +107,7 @@ def _read(file: Path) -> dict[str, Any]:
         if name in PATHS:
             if not isinstance(values[name], str):
                 raise InputError(f"{file}: {name} must be the path to a file, in quotes")
-            values[name] = str(file.parent / values[name])
+            values[name] = str(base / values[name])
     return values
 
 

@@ -82,6 +82,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
         f"left for a plan that is (epsilon, 0)-private: epsilon {down(left.epsilon)}",
         *(columns(["charge", "epsilon", "delta", "", "model"], rows) if rows else ["no charge"]),
         f"head {ledger.head}",
+        *(["(a charge has the number of its entry; its release is an entry too)"] if rows else []),
     ]
     Voice(json_, quiet).answer("\n".join(lines), facts)
 

@@ -68,7 +68,7 @@ def predict(
         if probabilities and classes is None:
             raise InputError("probabilities: this model predicts a number, not classes")
         chances = found.predict_proba(rows).tolist() if probabilities else None
-    if json_:
+    if json_ and out is None:
         typer.echo(json.dumps({column: answers, **({"probabilities": chances} if chances else {})}))
         return
     header = [column, *(f"p({name})" for name in classes or () if chances)]
@@ -78,6 +78,8 @@ def predict(
         return
     with _new_file(out) as file:
         _write(file, header, lines)
+    if json_:
+        voice.answer("", {"out": str(out), "rows": len(lines)})
     voice.note(f"written: {out}, {len(lines)} rows")
 
 

@@ -114,11 +114,11 @@ def command(
 
 
 def _serve(start: dict[str, Any], port: int, open_: bool) -> None:
-    from honestdp.planner.answers import Asked
+    from honestdp.planner.answers import read
     from honestdp.planner.serve import Server
     from honestdp.planner.serve import serve as run
 
-    server = Server(Asked(**start), port)
+    server = Server(read({name: str(value) for name, value in start.items()}), port)
     typer.echo(server.address)  # even with --quiet: without it there is nothing to open
     if open_:
         typer.launch(server.address)

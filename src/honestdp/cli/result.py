@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from honestdp.cli.say import Voice
+from honestdp.errors import InputError
 from honestdp.release.json_files import CARD, REPORT, TESTED
 from honestdp.release.tested import Tested, tested
+from honestdp.schema import Schema, Table, open_rows
 from honestdp.text import down, small, up
 
 if TYPE_CHECKING:
@@ -16,7 +20,9 @@ if TYPE_CHECKING:
     from honestdp.release.publish import Release
 
 
-def show(release: Release, ledger: Ledger | None, out: Path, test: Any, voice: Voice) -> None:
+def show(
+    release: Release, ledger: Ledger | None, out: Path, test: Table | None, voice: Voice
+) -> None:
     """Try the model on public rows, draw the report, say all of it."""
     with voice.busy("trying the model on the public test rows"):
         found = None if test is None or release.winner is None else _tried(release, test, out)
@@ -29,13 +35,19 @@ def show(release: Release, ledger: Ledger | None, out: Path, test: Any, voice: V
     )
 
 
-def _tried(release: Release, test: Any, out: Path) -> Tested:
-    from honestdp.schema import open_rows
+def public_rows(schema: Schema, test: Any) -> Table:
+    """Rows to try a model on; what is wrong with them is told before anything is paid."""
+    opened, goal = open_rows(schema, test), schema.target
+    opened.check([*(column.name for column in schema.columns), goal.column])
+    if not opened.rows:
+        raise InputError(f"test: {opened.source} holds no row; give public rows, or leave it out")
+    if goal.classes is None and np.isnan(opened.cells(goal.column).numbers()).any():
+        raise InputError(f"test: some cells of {goal.column!r} are no numbers; leave them out")
+    return opened
 
-    opened = open_rows(release.schema, test)
-    goal = release.schema.target.column
-    opened.check([goal])
-    found = tested(release, opened, opened.cells(goal))
+
+def _tried(release: Release, test: Table, out: Path) -> Tested:
+    found = tested(release, test, test.cells(release.schema.target.column))
     told = {found.measure: found.value, "rows": found.rows}
     (out / TESTED).write_text(json.dumps(told) + "\n")
     return found

@@ -81,7 +81,7 @@ def command(
         int | None, typer.Option(parser=whole, metavar="N", help="By default from the rows.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="By default counted.")
+        int | None, typer.Option(parser=whole, metavar="N", help="Checked; by default counted.")
     ] = None,
     further: Annotated[
         list[str] | None,
@@ -129,23 +129,31 @@ def resume(
 
     Example: honestdp resume run
     """
-    from honestdp.release.json_files import ASKED, CARD
+    from honestdp.release.json_files import ASKED, CARD, PRIVATE
 
-    if (run / CARD).exists() and not (run / ".private").exists():
-        raise fail(
-            "run", str(run), f"is finished; `honestdp card {shlex.quote(str(run))}` shows it"
-        )
-    if not (run / ASKED).is_file():
-        raise fail("run", str(run), f"holds no {ASKED}; give the folder of an interrupted tune")
-    _tune(Asked.of(run / ASKED, {"out": run}), Voice(json_, quiet), dry_run=False, yes=False)
+    kept = run / PRIVATE / ASKED
+    if (run / CARD).exists() and not kept.exists():
+        way = f"`honestdp card {shlex.quote(str(run))}` shows it"
+        raise fail("run", str(run), f"is finished; {way}")
+    if not kept.is_file():
+        raise fail("run", str(run), "holds no interrupted tune; give the folder of one")
+    asked = Asked.of(kept, {"out": run}, base=run)
+    ledger = asked.path("ledger")
+    if ledger is not None and not ledger.exists():
+        raise fail("ledger", str(ledger), "is gone; put it back: it holds the charge of this run")
+    _tune(asked, Voice(json_, quiet), dry_run=False, yes=False)
 
 
 def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
     """Plan, pay, run, try on public rows, show."""
     with voice.busy("planning"):
+        from honestdp.cli.result import public_rows, show
         from honestdp.planning.make import make_plan
         from honestdp.planning.spec import Spec
 
+        if "seed" in asked.values and "ledger" in asked.values:
+            why = "makes a simulation, which no ledger pays for; leave one out"
+            raise fail("seed", asked.values["seed"], why)
         schema, table, test = _tables(asked)
         facts = {"epsilon": 1.0, **asked.facts} if asked.path("data") is None else asked.facts
         if "epsilon" not in facts:
@@ -158,10 +166,9 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
         voice.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
         return
     out = asked.path("out") or Path(f"{schema.name}-run")
+    test = None if test is None else public_rows(schema, test)
     ledger = None if "seed" in asked.values else _ledger(asked, plan, out, voice, yes)
     release = _carried_out(asked, plan, table, ledger, out, voice)
-    from honestdp.cli.result import show
-
     show(release, ledger, out, test, voice)
     if release.winner is None:
         raise typer.Exit(NOTHING)
@@ -196,13 +203,13 @@ def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
 
 
 def _rows(asked: Asked, table: Any) -> int:
-    if "rows" in asked.values:
-        return int(asked.values["rows"])
-    if isinstance(table, Path):
-        from honestdp.schema.files import count_rows
+    """As many as were said, if they are there: what is found out later is found out paid."""
+    from honestdp.schema.files import count_rows
 
-        return count_rows(table)
-    return len(table)
+    found = count_rows(table) if isinstance(table, Path) else len(table)
+    if asked.values.get("rows", found) != found:
+        raise fail("rows", asked.values["rows"], f"the table has {found}; leave it out")
+    return found
 
 
 def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Ledger:
@@ -280,7 +287,7 @@ def _carried_out(
                 seed=asked.values.get("seed"),
                 folder=out,
                 progress=progress,
-                asked=Asked(kept).to_toml(),
+                asked=Asked(kept).to_toml(out),
             )
     except Interrupted as stop:
         raise Stopped(str(stop)) from None

@@ -62,7 +62,7 @@ def make(path: Path, body: str) -> None:
             os.link(draft, path)
             _sync_folder(path.parent)
         except FileExistsError:
-            raise fail("path", str(path), "already exists; Ledger.open opens it") from None
+            raise fail("path", str(path), "already exists; choose another name") from None
         finally:
             for left_over in (draft, draft.with_name(f"{draft.name}-journal")):
                 with suppress(OSError):
@@ -163,7 +163,7 @@ def _remedy(path: Path, error: sqlite3.Error, undone: str) -> str:
         case sqlite3.SQLITE_CANTOPEN if not path.parent.is_dir():
             return "its folder does not exist"
         case sqlite3.SQLITE_CANTOPEN if not os.access(path, os.F_OK, effective_ids=_EFFECTIVE):
-            return "is not there (Ledger.create makes one), or its folder cannot be used"
+            return "is not there (create it first), or its folder cannot be used"
         case sqlite3.SQLITE_CANTOPEN:
             return f"it, or its folder, cannot be opened and written; {undone}"
         case sqlite3.SQLITE_IOERR:

@@ -17,7 +17,7 @@ from honestdp.planning.costs import plan
 from honestdp.planning.table import CostTable, Row
 from honestdp.text import small, up
 
-# What one request may ask for. The slowest found within these took 7 seconds and 1.2 GB; a lot of
+# What one request may ask for. The slowest found within these took 17 seconds and 1.2 GB; a lot of
 # one in 10^9 records, a million steps and 10000 candidates had no answer after minutes.
 LARGEST = {"n": 10**8, "lot_size": 10**8, "steps": 10**5, "candidates": MOST}
 RAREST = 10**6  # a record is in one lot of this many at least

@@ -48,7 +48,7 @@ class Server(ThreadingHTTPServer):
         except OSError as error:
             raise fail("port", port, f"{error.strerror}; leave it out for a free one") from None
         self.turns = threading.Lock()  # one answer at a time: they would only slow each other
-        self.waiting = 0
+        self.waiting, self.counting = 0, threading.Lock()
         self.page = _page(start)
 
     @property
@@ -99,17 +99,20 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, name: str, query: dict[str, str]) -> None:
         server = self.server
-        if server.waiting >= WAITING:
+        with server.counting:
+            full = server.waiting >= WAITING
+            server.waiting += not full
+        if full:
             self._send(HTTPStatus.SERVICE_UNAVAILABLE, b"Too many requests in line", "text/plain")
             return
-        server.waiting += 1
         try:
             with server.turns:
                 if self._gone():  # the page asked for something newer
                     return
                 found = answer(name, query)
         finally:
-            server.waiting -= 1
+            with server.counting:
+                server.waiting -= 1
         self._send(HTTPStatus.OK, json.dumps(found).encode(), "application/json")
 
     def _gone(self) -> bool:

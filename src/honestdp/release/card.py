@@ -19,6 +19,7 @@ from honestdp.ledger import Charge, Ledger
 from honestdp.release.json_files import (
     CARD,
     MODEL,
+    PRIVATE,
     TENSORS,
     Part,
     digest,
@@ -27,6 +28,7 @@ from honestdp.release.json_files import (
     to_json,
 )
 
+_GIVE = "give a card or a run's folder"
 SHOWS_ALL = ("untuned", "composition")  # procedures whose every candidate may leave
 
 
@@ -140,7 +142,9 @@ class Card(Part):
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{place}: cannot be read; give a card or a run's folder") from None
+            unfinished = (place.parent / PRIVATE).is_dir()
+            way = "its run is not finished: resume it" if unfinished else _GIVE
+            raise InputError(f"{place}: cannot be read; {way}") from None
 
     def to_json(self, room: int = 0) -> bytes:
         return to_json(self, room)

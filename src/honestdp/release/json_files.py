@@ -17,6 +17,7 @@ FILES = (TENSORS, MODEL, CARD)
 # Beside them, where the command line made it: how the run was asked for, what public rows said of
 # the model, and the page to look at.
 ASKED, TESTED, REPORT = "asked.toml", "test.json", "report.html"
+PRIVATE = ".private"  # the folder in it of a run that is not finished
 
 WIDEST = -1.2345678901234567e-100  # no number is longer in JSON
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.models import Linear, Model, TwoLayer, named
 from honestdp.engine.score import predict, probabilities
+from honestdp.errors import InputError
 from honestdp.planning.grid import Setting
 from honestdp.schema import Schema
 
@@ -47,5 +48,7 @@ class Predictor:
     def _rows(self, table: Any) -> Examples:
         either = isinstance(self.model, (Linear, TwoLayer))  # a module reads dense rows only
         inputs = self.schema.encode_inputs(table, sparse=None if either else False)
+        if not inputs.shape[0]:
+            raise InputError("table: holds no row; give rows to predict")
         kind = torch.long if self.model.loss.classes else torch.float32
         return examples(inputs, torch.zeros(inputs.shape[0], dtype=kind))

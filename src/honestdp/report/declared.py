@@ -60,17 +60,15 @@ class Declared(BaseModel):
             ) from None
 
 
-class Tested(Part):
+class TestResults(Part):
     """What the model did on rows that are public; at least one figure."""
 
     rows: int | None = Field(default=None, ge=1, strict=True)
     accuracy: float | None = Field(default=None, ge=0, le=1, strict=True)
     r2: float | None = Field(default=None, le=1, strict=True)
-    mean_squared_error: float | None = Field(default=None, ge=0, strict=True)
-    mean_absolute_error: float | None = Field(default=None, ge=0, strict=True)
 
     @classmethod
-    def of(cls, values: Any) -> Tested:
+    def of(cls, values: Any) -> TestResults:
         """From a dict of figures; whatever is wrong with it is one line."""
         try:
             found = cls.model_validate(values)

@@ -18,7 +18,7 @@ from honestdp.planning.procedures import (
 )
 from honestdp.privacy.guess import guess_chance, guess_chance_swapped
 from honestdp.release.card import Card, Chosen
-from honestdp.report.declared import Declared, Tested
+from honestdp.report.declared import Declared, TestResults
 from honestdp.schema import Categorical
 from honestdp.text import down, small, up
 
@@ -66,7 +66,7 @@ class Tile:
 
 
 def tiles(
-    card: Card, declared: Declared, tested: Tested | None, budget: Budget | None
+    card: Card, declared: Declared, tested: TestResults | None, budget: Budget | None
 ) -> list[Tile]:
     found = [*_tested(tested), *_score(card, declared)]
     would = "would be, were its randomness secret" if card.mark else "smaller is stricter"
@@ -82,12 +82,10 @@ def tiles(
 _FIGURES = {
     "accuracy": ("Right on public test rows", "of answers right", True),
     "r2": ("R\u00b2 on public test rows", "share of the variance explained; 1 is best", False),
-    "mean_squared_error": ("Squared error on public test rows", "on average; 0 is best", False),
-    "mean_absolute_error": ("Error on public test rows", "on average; 0 is best", False),
 }
 
 
-def _tested(tested: Tested | None) -> list[Tile]:
+def _tested(tested: TestResults | None) -> list[Tile]:
     if tested is None:
         return []
     rows = "rows" if tested.rows is None else f"{tested.rows:,} rows"
@@ -131,6 +129,22 @@ def score_noise(card: Card, declared: Declared) -> float:
     return noise[0] / scored_rows(card, declared)
 
 
+def trained_on(declared: Declared) -> str:
+    """Which rows the released model was trained on; of a random subset the expected number."""
+    share = _share(declared)
+    if share is None:
+        return f"{declared.training_rows:,} rows"
+    return (
+        f"about {(1 - share) * declared.rows:,.0f} rows, after a search on about "
+        f"{share * declared.training_rows:,.0f} others"
+    )
+
+
+def scored_on(card: Card, declared: Declared) -> str:
+    about = "about " if _share(declared) else ""
+    return f"{about}{scored_rows(card, declared):,.0f} other rows"
+
+
 def _share(declared: Declared) -> float | None:
     found = declared.search.rule.procedure(len(declared.grid))
     return found.share if isinstance(found, SubsetTuning) else None
@@ -166,6 +180,7 @@ class Budget:
     hidden: int
     points: list[tuple[int, float, float]]
     own_number: int
+    chance: int  # right guesses in 100 about all that it may ever grant
 
     @classmethod
     def of(cls, ledger: Ledger, own: Charge) -> Budget:
@@ -194,6 +209,7 @@ class Budget:
                 for i in range(first, len(history))
             ],
             own_number=number,
+            chance=math.ceil(100 * guess_chance(opening.epsilon, opening.delta)),
         )
 
     @property

@@ -72,6 +72,7 @@ class Costs:
         rule = declared.search.rule
         self.candidates = len(declared.grid)
         self.mark = (self.candidates, card.covered[0].epsilon)
+        self.learnt = card.preprocessing.epsilon > 0  # paid beside the search
         self.noise = declared.noise_multiplier
         own = rule.procedure(self.candidates)
         self.hit = rule.hit_probability
@@ -105,7 +106,8 @@ class Costs:
     def figure(self) -> Figure:
         traces = [_cost_trace(line, i) for i, line in enumerate(self.others)]
         k, epsilon = self.mark
-        this = f"this run: {_among(k)}, \u03b5 {up(epsilon)}"
+        less = " (without learnt bounds)" if self.learnt else ""
+        this = f"this run: {_among(k)}, \u03b5 {up(epsilon)}{less}"
         if self.own is not None:
             own = _cost_trace(self.own, None)
             if k in self.own.x:  # the point beneath the star

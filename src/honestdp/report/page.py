@@ -25,7 +25,7 @@ from honestdp.release.card import SHOWS_ALL, Card, verify
 from honestdp.release.json_files import CARD, REPORT, TESTED
 from honestdp.report import facts
 from honestdp.report.candidate_figures import Candidates
-from honestdp.report.declared import Declared, Tested
+from honestdp.report.declared import Declared, TestResults
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
 from honestdp.text import small, up
 
@@ -74,7 +74,7 @@ def report_html(
     if not card.mark and card.ledger is None:
         raise InputError(f"{CARD}: names neither a ledger nor a simulation; no run writes such")
     charge = None if ledger is None else verify(card, ledger)
-    figures = None if tested is None else Tested.of(dict(tested))
+    figures = None if tested is None else TestResults.of(dict(tested))
     try:
         return _page(card, ledger, charge, figures)
     except (ArithmeticError, LookupError) as error:  # of numbers that no run writes
@@ -85,7 +85,9 @@ def report_html(
         ) from None
 
 
-def _page(card: Card, ledger: Ledger | None, charge: Charge | None, tested: Tested | None) -> str:
+def _page(
+    card: Card, ledger: Ledger | None, charge: Charge | None, tested: TestResults | None
+) -> str:
     declared = Declared.of(card)
     budget = None if ledger is None or charge is None else facts.Budget.of(ledger, charge)
     costs, candidates = Costs(card, declared), Candidates.of(card, declared)
@@ -103,6 +105,8 @@ def _page(card: Card, ledger: Ledger | None, charge: Charge | None, tested: Test
         costs=costs,
         candidates=candidates,
         tabs=tabs,
+        trained_on=facts.trained_on(declared),
+        scored_on=facts.scored_on(card, declared),
         shows_all=card.procedure in SHOWS_ALL,
         settings=[] if card.winner is None else facts.settings(card.winner),
         columns=facts.columns(declared),

@@ -25,12 +25,12 @@ from typing import Any
 from honestdp.engine.work import CandidateState
 from honestdp.errors import FolderError, InputError, Interrupted, fail
 from honestdp.private_files import DRAFT, locked, remove_files, replace_file, sync_folder
-from honestdp.release.json_files import ASKED, CARD, FILES
+from honestdp.release.json_files import ASKED, CARD, FILES, PRIVATE
 from honestdp.resume.state import RunState, StateFile
 from honestdp.schema import Schema, with_bounds
 from honestdp.select import Draw, Outcome
 
-PRIVATE, STATE, LOCK = ".private", "state", "lock"
+STATE, LOCK = "state", "lock"
 EVERY = 20.0  # seconds between two notes of where a training stands
 
 
@@ -112,8 +112,8 @@ class FolderJournal(Journal):
                 self._check_unfinished()
                 self._state = self._read()
                 if self._new and asked:
-                    (self.folder / ASKED).write_text(asked, "utf-8")
-                by_command = (self.folder / ASKED).is_file()
+                    replace_file(self._private / ASKED, asked.encode())
+                by_command = (self._private / ASKED).is_file()
                 command = f"honestdp resume {shlex.quote(str(self.folder))}"
                 self.again = command if by_command else f"folder={str(self.folder)!r}"
         except BaseException:  # a Ctrl-C too: a notebook goes on after it
@@ -132,7 +132,7 @@ class FolderJournal(Journal):
             self._private.mkdir(mode=0o700)
             for place in (self.folder, self.folder.absolute().parent):
                 sync_folder(place)
-        ours = {name + end for name in (STATE, LOCK, *FILES) for end in ("", DRAFT)}
+        ours = {name + end for name in (STATE, LOCK, ASKED, *FILES) for end in ("", DRAFT)}
         if self._private.is_symlink() or {one.name for one in self._private.iterdir()} - ours:
             raise fail("folder", str(self._private), "is not a run's; choose another folder")
         self._private.chmod(0o700)
@@ -142,7 +142,7 @@ class FolderJournal(Journal):
             return
         if not self._new:  # what was left to do is to tidy up; the folder is locked by now
             self._tidy()
-        raise fail("folder", str(self.folder), "holds a finished run; load it, or choose another")
+        raise fail("folder", str(self.folder), "holds a finished run; choose another folder")
 
     def _read(self) -> RunState:
         if not (self._private / STATE).exists():  # new, or stopped before its first word
@@ -278,6 +278,9 @@ class FolderJournal(Journal):
     def publish(self, files: Mapping[str, bytes]) -> None:
         self.stage(files)
         with self._plain():
+            if (self._private / ASKED).is_file():
+                # Written anew: its old time beside the card's would tell how long the run took.
+                (self.folder / ASKED).write_bytes((self._private / ASKED).read_bytes())
             for name in files:
                 (self._private / name).chmod(0o644)
                 os.replace(self._private / name, self.folder / name)
@@ -287,14 +290,13 @@ class FolderJournal(Journal):
 
     def _tidy(self) -> None:
         """Before others may lock the folder, or they would find a part of it."""
-        remove_files(self._private, (STATE, *FILES, LOCK))
+        remove_files(self._private, (STATE, ASKED, *FILES, LOCK))
         self.close()
 
     def discard(self) -> None:
         if self._new:
             with suppress(OSError):
                 self._tidy()
-                (self.folder / ASKED).unlink(missing_ok=True)
                 if self._owns:
                     self.folder.rmdir()
         self.close()
