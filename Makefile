@@ -13,7 +13,7 @@ DEMO := build/demo
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo            a private model of a census table, its card and its report (a minute)"
+	@echo "make demo            a private model of a census table, its card and its report (a minute, once installed)"
 	@echo "make test            the tests (at most five minutes on two cores)"
 	@echo "make check           format, lint, types, import directions"
 	@echo "make test-slow       statistics, seeded bugs, audits (about an hour)"

@@ -33,6 +33,9 @@ WORDS: Final[dict[str, str]] = {
     "shortened.",
     "noise multiplier": "The noise added to every step, in units of the clip norm. More noise: "
     "more privacy, or more candidates, and a worse model.",
+    "rule": "How a training moves its model: dpsgd, dpmomentum, dpadam and others; balanced needs "
+    "no tuning, as its step size follows from public facts.",
+    "average": "The model is the mean over the last steps, which takes out much of their noise.",
     "kappa": "How far the untuned rule may move a prediction in all; its step size follows from "
     "that.",
     "noisy score": "How well a candidate did on rows held out from training, with noise added: "

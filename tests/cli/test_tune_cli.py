@@ -149,6 +149,34 @@ def test_a_search_that_ends_with_nothing_says_so(shell) -> None:
     assert "ended without a model" in said.out
 
 
+def test_test_rows_without_a_known_answer_are_left_out_and_told(shell) -> None:
+    text = Path("test.csv").read_text()
+    Path("test.csv").write_text(text + "50,north,x,\n50,north,x,maybe\n")
+    said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--test", "test.csv")
+    assert "accuracy on 100 public test rows" in said.out
+    assert "(2 more have no known readmitted)" in said.out
+    assert json.loads(Path("run/test.json").read_text())["rows"] == 100
+
+
+def test_misspelt_classes_are_found_on_public_rows_before_they_cost(shell) -> None:
+    Path("visits.toml").write_text(SCHEMA.replace('["no", "yes"]', '["No", "Yes"]'))
+    said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--test", "test.csv")
+    assert "no cell of 'readmitted' in test.csv is one of 'No', 'Yes'" in complaint(said)
+    assert not Path("visits.ledger").exists()
+
+
+def test_a_second_ledger_for_one_table_is_not_made_by_the_way(shell) -> None:
+    assert shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes").code == 0
+    said = shell("tune", "visits.csv", *QUICK, "--out", "more", "--yes", "--ledger", "b.ledger")
+    assert "visits.ledger is there for 'visits' already" in complaint(said)
+    assert not Path("b.ledger").exists()
+
+
+def test_few_rows_are_told_what_to_expect(shell) -> None:
+    said = shell("tune", "visits.csv", *QUICK, "--dry-run")
+    assert "Few rows" in said.err
+
+
 def test_a_number_to_predict(shell) -> None:
     Path("visits.toml").write_text(
         SCHEMA.replace('classes = ["no", "yes"]', "bounds = [0, 100]")
@@ -174,6 +202,7 @@ WRONG = {
     "no such setting": ((*QUICK, "--set", "mean_run=20"), "did you mean mean_runs?"),
     "a setting without a value": ((*QUICK, "--set", "mean_runs"), "write it as name=value"),
     "a setting of another procedure": ((*QUICK, "--set", "cap=3"), "cap=3"),
+    "a delta that protects nobody": ((*QUICK, "--delta", 0.5), "must be far below one in 300 rows"),
     "not a number": (("--epsilon", "much"), "'much' is not a number"),
     "epsilon of nothing": (("--schema", "visits.toml", "--epsilon", 0), "epsilon=0"),
     "no such option": (("--budget", 1), "No such option"),

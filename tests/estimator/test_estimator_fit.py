@@ -152,7 +152,7 @@ def test_a_table_as_the_number_of_rows_is_never_shown(kind) -> None:
 
 
 def test_a_plan_is_shown_before_a_row_is_read() -> None:
-    found = search(grid="dpsgd-40", epsilon=1.0).plan(5000)
+    found = search(grid="dpsgd-40", epsilon=1.0, delta=1e-5).plan(5000)
     assert isinstance(found, Plan)
     assert found.epsilon <= 1.0
     assert "40 settings" in str(found)

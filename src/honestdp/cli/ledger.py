@@ -38,7 +38,10 @@ def create(
     from honestdp.schema import Schema
 
     made = Ledger.create(path, schema=Schema.load(schema), epsilon=epsilon, delta=delta)
-    Voice(json_, quiet).answer(f"made: {made}", {"ledger": str(path), "head": made.head})
+    Voice(json_, quiet).answer(
+        f"made: {path}, for {made.opening.dataset!r}: epsilon {epsilon:g}, delta {delta:g} in all",
+        {"ledger": str(path), "head": made.head},
+    )
 
 
 @app.command("show")
@@ -79,7 +82,8 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
     lines = [
         f"{opening.dataset}: a total of epsilon {opening.epsilon:g}, delta {opening.delta:g}, "
         f"for {opening.unit}",
-        f"left for a plan that is (epsilon, 0)-private: epsilon {down(left.epsilon)}",
+        f"left: epsilon {down(left.epsilon)}, for something of delta 0; a training may ask for a "
+        "little more (costs add up to less than their sum: `honestdp tune --dry-run` tells)",
         *(columns(["charge", "epsilon", "delta", "", "model"], rows) if rows else ["no charge"]),
         f"head {ledger.head}",
         *(["(a charge has the number of its entry; its release is an entry too)"] if rows else []),

@@ -85,7 +85,8 @@ def command(
     if serve:
         if json_ or plot is not None:
             raise InputError("--serve is a page; leave out --json and --plot")
-        _serve({name: value for name, value in facts.items() if value is not None}, port, open_)
+        given = {name: value for name, value in facts.items() if value is not None}
+        _serve(given, port, open_, quiet)
         return
     if port or open_:
         raise InputError("--port and --open go with --serve")
@@ -113,13 +114,15 @@ def command(
         voice.note(f"drawn: {plot}")
 
 
-def _serve(start: dict[str, Any], port: int, open_: bool) -> None:
+def _serve(start: dict[str, Any], port: int, open_: bool, quiet: bool) -> None:
     from honestdp.planner.answers import read
     from honestdp.planner.serve import Server
     from honestdp.planner.serve import serve as run
 
     server = Server(read({name: str(value) for name, value in start.items()}), port)
     typer.echo(server.address)  # even with --quiet: without it there is nothing to open
+    if not quiet:
+        typer.echo("Open it in a browser on this machine; Ctrl-C ends it.", err=True)
     if open_:
         typer.launch(server.address)
     run(server)

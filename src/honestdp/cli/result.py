@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from honestdp.cli.say import Voice
 from honestdp.errors import InputError
 from honestdp.release.json_files import CARD, REPORT, TESTED
-from honestdp.release.tested import Tested, tested
+from honestdp.release.tested import Tested, known, tested
 from honestdp.schema import Schema, Table, open_rows
 from honestdp.text import down, small, up
 
@@ -24,8 +22,10 @@ def show(
     release: Release, ledger: Ledger | None, out: Path, test: Table | None, voice: Voice
 ) -> None:
     """Try the model on public rows, draw the report, say all of it."""
-    with voice.busy("trying the model on the public test rows"):
-        found = None if test is None or release.winner is None else _tried(release, test, out)
+    found = None
+    if test is not None and release.winner is not None:
+        with voice.busy("trying the model on the public test rows"):
+            found = _tried(release, test, out)
     with voice.busy("drawing the report"):
         from honestdp.report.page import write_report
 
@@ -41,8 +41,14 @@ def public_rows(schema: Schema, test: Any) -> Table:
     opened.check([*(column.name for column in schema.columns), goal.column])
     if not opened.rows:
         raise InputError(f"test: {opened.source} holds no row; give public rows, or leave it out")
-    if goal.classes is None and np.isnan(opened.cells(goal.column).numbers()).any():
-        raise InputError(f"test: some cells of {goal.column!r} are no numbers; leave them out")
+    if not known(goal, opened.cells(goal.column)).any():
+        wanted = (
+            "a number" if goal.classes is None else f"one of {', '.join(map(repr, goal.classes))}"
+        )
+        raise InputError(
+            f"test: no cell of {goal.column!r} in {opened.source} is {wanted}; see the schema: "
+            "spelling counts, upper and lower case too"
+        )
     return opened
 
 
@@ -83,12 +89,16 @@ def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | N
     if winner is None:
         lines.append("  the search ended without a model: nothing was found that may leave")
     else:
-        lines.append("  winner: " + ", ".join(f"{n} {v}" for n, v in winner.setting.items()))
+        called = "setting" if card.procedure == "untuned" else "winner"
+        lines.append(f"  {called}: " + ", ".join(f"{n} {v}" for n, v in winner.setting.items()))
         if winner.noisy_score is not None:
             what = "score" if release.schema.target.classes else "mean loss"
             lines.append(f"  its noisy {what} on held-out rows: {winner.noisy_score:.4f}")
     if found is not None:
         lines.append(f"  {found.measure} on {found.rows} public test rows: {found.value:.4f}")
+        if found.unknown:
+            column = release.schema.target.column
+            lines[-1] += f" ({found.unknown} more have no known {column})"
     if ledger is not None:
         left = down(ledger.remaining().epsilon)
         lines.append(f"  left in {ledger.path}: epsilon {left}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from honestdp.release.publish import Release
     from honestdp.schema import Schema
 
+FEW = 1000  # rows
 NOTHING = 4  # exit code of a search that ended without a model
 
 
@@ -90,7 +91,7 @@ def command(
         ),
     ] = None,
     ledger: Annotated[
-        Path | None, typer.Option(help="The table's budget; by default beside it, as DATA.ledger.")
+        Path | None, typer.Option(help="The table's budget; by default beside it: visits.ledger.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the run; by default NAME-run.")
@@ -161,6 +162,8 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
         plan = make_plan(Spec(schema=schema, rows=_rows(asked, table), **facts))
     voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
+    if plan.spec.rows < FEW:
+        voice.note(f"Few rows: below {FEW}, expect little of a model at so small an epsilon.\n")
     if dry_run:
         said = "a dry run: nothing was charged, trained or written"
         voice.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
@@ -207,6 +210,8 @@ def _rows(asked: Asked, table: Any) -> int:
     from honestdp.schema.files import count_rows
 
     found = count_rows(table) if isinstance(table, Path) else len(table)
+    if not found:
+        raise InputError(f"{table}: holds a header and no row; give a table")
     if asked.values.get("rows", found) != found:
         raise fail("rows", asked.values["rows"], f"the table has {found}; leave it out")
     return found
@@ -224,6 +229,7 @@ def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Led
         return Ledger.open(path, schema=schema)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise fail("out", str(out), "is not empty; choose another folder for this run")
+    _check_no_other(path, _ledger_path(asked, plan, own=True), schema.name)
     total = f"epsilon {plan.spec.epsilon:g} and delta {plan.delta:.3g}"
     if not yes:
         voice.note(
@@ -233,8 +239,27 @@ def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Led
         )
         if voice.silent or not _agrees(f"Make it, with {total}?"):
             raise InputError(f"ledger: there is no {path}; --yes makes it, with {total}")
+    made = Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
     voice.note(f"A new ledger, {path}: {total} for all that will ever be asked of {schema.name!r}.")
-    return Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
+    return made
+
+
+def _check_no_other(path: Path, usual: Path, dataset: str) -> None:
+    """Two ledgers for one table add up, and nobody counts: one is not made by the way."""
+    from honestdp.ledger import Ledger
+
+    for other in sorted({*path.parent.glob("*.ledger"), *usual.parent.glob("*.ledger")}):
+        try:
+            same = Ledger.inspect(other).opening.dataset == dataset
+        except InputError:  # no ledger of ours, or damaged
+            continue
+        if same:
+            raise fail(
+                "ledger",
+                str(path),
+                f"{other} is there for {dataset!r} already, and two add up uncounted; use it "
+                f"(--ledger {shlex.quote(str(other))}), or make one with `honestdp ledger create`",
+            )
 
 
 def _would_fit(asked: Asked, plan: Plan) -> str:
@@ -248,10 +273,11 @@ def _would_fit(asked: Asked, plan: Plan) -> str:
     return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
 
 
-def _ledger_path(asked: Asked, plan: Plan) -> Path:
-    """visits.csv.gz has visits.ledger; the table that comes with honestdp one in this folder."""
+def _ledger_path(asked: Asked, plan: Plan, own: bool = False) -> Path:
+    """The ledger that was named, or (`own`) the table's usual one: visits.csv.gz has visits.ledger;
+    the table that comes with honestdp one in this folder."""
     named, data = asked.path("ledger"), asked.path("data")
-    if named is not None:
+    if named is not None and not own:
         return named
     if data is None:
         return Path(f"{plan.spec.schema.name}.ledger")
@@ -273,8 +299,9 @@ def _carried_out(
 ) -> Release:
     from contextlib import nullcontext
 
-    from honestdp.progress import Bar
-    from honestdp.run import run
+    with voice.busy("getting ready"):
+        from honestdp.progress import Bar
+        from honestdp.run import run
 
     kept = {**asked.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
     bar = nullcontext() if voice.silent else Bar(simulated=ledger is None)

@@ -38,7 +38,7 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.release.publish import Release
 from honestdp.release.saved import Released, load
-from honestdp.release.tested import tested
+from honestdp.release.tested import known, tested
 from honestdp.schema import Schema
 from honestdp.schema.cells import cells
 from honestdp.schema.infer import NAME, infer_schema
@@ -413,7 +413,14 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             )
         if len(target) != given.count:
             raise InputError(f"X has {given.count} rows, y {len(target)}: give one each")
-        return tested(self.release_, rows, cells(column_of(target))).value
+        answers = cells(column_of(target))
+        there = known(self.schema_.target, answers)
+        if self.schema_.target.classes is None and not there.all():
+            raise InputError("y: some targets are missing or no numbers; leave such rows out")
+        if not there.any():
+            return 0.0
+        found = tested(self.release_, rows, answers)
+        return found.value * (found.rows / len(there))  # an unknown class is never right
 
     def _apart(self, rows: Rows) -> tuple[Rows, Any]:
         """Rows and their targets, from a table that has both."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from honestdp.errors import InputError, fail
 from honestdp.private_files import sync_folder
 from honestdp.release.card import SHOWS_ALL, Card
-from honestdp.release.json_files import CARD, FILES, MODEL, sha256
+from honestdp.release.json_files import CARD, FILES, MODEL, PRIVATE, sha256
 from honestdp.release.model_files import read_model
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
@@ -114,7 +114,9 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(f"{place / name}: cannot be read; give a run's folder") from None
+            unfinished = (place / PRIVATE).is_dir()
+            way = "its run is not finished: resume it" if unfinished else "give a run's folder"
+            raise InputError(f"{place / name}: cannot be read; {way}") from None
     try:
         return read(files, module)
     except InputError as error:

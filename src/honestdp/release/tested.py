@@ -7,27 +7,35 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import r2_score
 
-from honestdp.errors import InputError
 from honestdp.release.saved import Released
+from honestdp.schema import Target
 from honestdp.schema.cells import Cells, cells
 from honestdp.schema.encode import encode_target
 
 
 class Tested(NamedTuple):
-    """measure: "accuracy" for classes, "r2" (1 is perfect, 0 as good as the mean) for numbers."""
+    """measure: "accuracy" for classes, "r2" (1 is perfect, 0 as good as the mean) for numbers, on
+    `rows`. unknown: further rows whose target is missing, no number or no declared class."""
 
     measure: str
     value: float
     rows: int
+    unknown: int
+
+
+def known(goal: Target, answers: Cells) -> Any:
+    """Which rows have a target that a model could be right about."""
+    if goal.classes is None:
+        return ~np.isnan(answers.numbers())
+    return encode_target(goal, answers) >= 0
 
 
 def tested(release: Released, table: Any, answers: Cells) -> Tested:
     """How well the winner answers for these rows."""
     goal, found = release.schema.target, release.predict(table)
+    there = known(goal, answers)
+    counts = int(there.sum()), int((~there).sum())
     if goal.classes is None:
-        numbers = answers.numbers()
-        if np.isnan(numbers).any():
-            raise InputError("y: some targets are missing or no numbers; leave such rows out")
-        return Tested("r2", float(r2_score(numbers, found)), len(found))
+        return Tested("r2", float(r2_score(answers.numbers()[there], found[there])), *counts)
     right = encode_target(goal, cells(found)) == encode_target(goal, answers)
-    return Tested("accuracy", float(np.mean(right)), len(found))
+    return Tested("accuracy", float(np.mean(right[there])), *counts)

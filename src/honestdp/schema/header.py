@@ -13,10 +13,14 @@ from honestdp.schema.toml import key_text, text
 INTRO = """\
 # The public facts of a table. Fill in every column; take nothing from the rows themselves:
 # what stands here must be known without looking at them (a code book, common knowledge).
-# Remove the columns that are not to be used. Then uncomment, for each, one of the two kinds:
-#   kind = "numeric", bounds = [low, high]        cells outside are clipped
+# Remove the columns that are not to be used, such as identifiers, dates and free text. Then
+# uncomment, for each, one of the two kinds:
+#   kind = "numeric", bounds = [low, high]        cells outside are clipped: give the range where
+#                                                 nearly all lie; far too wide costs accuracy
 #       or bounds = "learn", outer = [low, high]  paid for from the privacy budget
 #   kind = "categorical", categories = [...]      other = true: one more bin for other words
+# Categories and classes are spelled as in the cells (upper and lower case count); a row whose
+# target is none of the classes counts for nothing. Files are UTF-8.
 # missing = ... is what a missing or unreadable cell stands for (the middle; the other bin).
 """
 
