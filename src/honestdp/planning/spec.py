@@ -94,11 +94,6 @@ class Spec:
             value = getattr(self, name)
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
-        if self.delta is not None and self.rows > 1 and self.delta * self.rows >= 1:
-            raise fail(
-                "delta", self.delta, f"must be far below one in {self.rows} rows, such as 1e-6: "
-                "with this chance a whole record may be shown"
-            )  # fmt: skip
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
             raise fail("split_seed", self.split_seed, "must be a whole number")
         object.__setattr__(self, "split_seed", int(self.split_seed))
