@@ -167,7 +167,7 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
     voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
     if plan.spec.rows < FEW:
-        voice.note(f"Few rows: below {FEW}, expect little of a model at so small an epsilon.\n")
+        voice.note(f"Few rows: below {FEW}, little can be learnt within a small epsilon.\n")
     if dry_run:
         said = "a dry run: nothing was charged, trained or written"
         voice.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
