@@ -5,10 +5,13 @@ Where it is missing and we are root it is installed; elsewhere its tests are ski
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,7 +39,10 @@ def _install() -> None:
 def chromium() -> str:
     """The path to Chromium."""
     if _found() is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        _install()
+        with open(Path(gettempdir()) / "honestdp-chromium.lock", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # of two test processes one installs, the other waits
+            if _found() is None:
+                _install()
     path = _found()
     if path is None:
         pytest.skip(f"no Chromium here, and it could not be installed; as root: {INSTALL}")
