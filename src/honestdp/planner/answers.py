@@ -71,7 +71,7 @@ def answer(what: str, query: Mapping[str, str]) -> dict[str, Any]:
 
 def table(asked: Asked) -> dict[str, Any]:
     """Every row of `plan`, the command that prints the same, and where to take further points."""
-    found = _planned(asked, asked.candidates)
+    found = _planned(asked)
     largest = max(found.answer(row) or 0.0 for row in found.rows if found.is_smallest(row))
     return {
         "delta": small(found.inputs.delta),
@@ -93,13 +93,13 @@ def table(asked: Asked) -> dict[str, Any]:
 
 def point(asked: Asked) -> dict[str, Any]:
     """The costs at one number of candidates: a point of every line of the plot."""
-    return {"point": _point(_planned(asked, asked.candidates))}
+    return {"point": _point(_planned(asked))}
 
 
 def candidates(asked: Asked) -> dict[str, Any]:
     """How many candidates fit into the budget at one noise multiplier, under each procedure."""
     noise, of = asked.noise_multiplier, "as chosen"
-    found = _planned(asked, asked.candidates)
+    found = _planned(asked)
     if noise is None:
         noise, of = _searching(found)
     most = _affordable(
@@ -130,10 +130,10 @@ def command(asked: Asked) -> str:
     return " ".join(words)
 
 
-def _planned(asked: Asked, candidates: int) -> CostTable:
+def _planned(asked: Asked) -> CostTable:
     facts = asdict(asked)
     del facts["noise_multiplier"]
-    return _plan(**facts | {"candidates": candidates})
+    return _plan(**facts)
 
 
 @lru_cache(maxsize=512)

@@ -19,16 +19,15 @@ from honestdp.ledger import Charge, Ledger
 from honestdp.release.json_files import (
     CARD,
     MODEL,
-    PRIVATE,
     TENSORS,
     Part,
     digest,
     from_json,
     sha256,
     to_json,
+    way_to,
 )
 
-_GIVE = "give a card or a run's folder"
 SHOWS_ALL = ("untuned", "composition")  # procedures whose every candidate may leave
 
 
@@ -142,8 +141,7 @@ class Card(Part):
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
-            unfinished = (place.parent / PRIVATE).is_dir()
-            way = "its run is not finished: resume it" if unfinished else _GIVE
+            way = way_to(place.parent, "give a card or a run's folder")
             raise InputError(f"{place}: cannot be read; {way}") from None
 
     def to_json(self, room: int = 0) -> bytes:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from honestdp.errors import InputError, fail
 from honestdp.private_files import sync_folder
 from honestdp.release.card import SHOWS_ALL, Card
-from honestdp.release.json_files import CARD, FILES, MODEL, PRIVATE, sha256
+from honestdp.release.json_files import CARD, FILES, MODEL, sha256, way_to
 from honestdp.release.model_files import read_model
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
@@ -114,8 +114,7 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
-            unfinished = (place / PRIVATE).is_dir()
-            way = "its run is not finished: resume it" if unfinished else "give a run's folder"
+            way = way_to(place, "give a run's folder")
             raise InputError(f"{place / name}: cannot be read; {way}") from None
     try:
         return read(files, module)

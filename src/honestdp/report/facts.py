@@ -105,7 +105,7 @@ def _score(card: Card, declared: Declared) -> list[Tile]:
     classes = declared.table.target.classes is not None
     title = "Noisy score of the winner" if classes else "Noisy mean loss of the winner"
     what = "share of right answers" if classes else "smaller is better; clipped losses"
-    rows = scored_rows(card, declared)
+    rows = scored_rows(declared)
     meaning = (
         f"{what} on {'about ' if _share(declared) else ''}{rows:,.0f} rows held out, with noise of "
         f"\u00b1{score_noise(card, declared):.2g} added for their protection; the best of several "
@@ -116,7 +116,7 @@ def _score(card: Card, declared: Declared) -> list[Tile]:
     return [Tile(title, f"{score:.4f}", meaning)]
 
 
-def scored_rows(card: Card, declared: Declared) -> float:
+def scored_rows(declared: Declared) -> float:
     """How many rows a score is over; expected, where their number is a secret."""
     return declared.validation_rows * (_share(declared) or 1.0)
 
@@ -126,7 +126,7 @@ def score_noise(card: Card, declared: Declared) -> float:
     noise = [access.noise for access in card.covered if access.what.startswith("validation")]
     if not noise or not declared.validation_rows:
         raise InputError("card.json: has scores, and nothing that made them private")
-    return noise[0] / scored_rows(card, declared)
+    return noise[0] / scored_rows(declared)
 
 
 def trained_on(declared: Declared) -> str:
@@ -140,9 +140,9 @@ def trained_on(declared: Declared) -> str:
     )
 
 
-def scored_on(card: Card, declared: Declared) -> str:
+def scored_on(declared: Declared) -> str:
     about = "about " if _share(declared) else ""
-    return f"{about}{scored_rows(card, declared):,.0f} other rows"
+    return f"{about}{scored_rows(declared):,.0f} other rows"
 
 
 def _share(declared: Declared) -> float | None:

@@ -38,10 +38,9 @@ def write_report(folder: str | Path, ledger: Ledger | None = None) -> Path:
     place = Path(folder)
     if not (place / CARD).is_file():
         raise InputError(f"{place}: holds no {CARD}; give the folder of a finished run")
-    card = Card.load(place)
-    if ledger is not None:
-        verify(place, ledger)  # the model too
-    page = report_html(card, ledger, _tested(place / TESTED)).encode()
+    card, tested = Card.load(place), _tested(place / TESTED)
+    charge = None if ledger is None else verify(place, ledger)  # the model too
+    page = _checked_page(card, ledger, charge, tested).encode()
     try:
         replace_file(place / REPORT, page)
         (place / REPORT).chmod(0o644)  # to be shown around, as the card is
@@ -71,9 +70,16 @@ def report_html(
     ledger: refused unless it stands behind the card. tested: what the model did on public rows,
     such as {"accuracy": 0.84, "rows": 16281}.
     """
+    charge = None if ledger is None else verify(card, ledger)
+    return _checked_page(card, ledger, charge, tested)
+
+
+def _checked_page(
+    card: Card, ledger: Ledger | None, charge: Charge | None, tested: Mapping[str, Any] | None
+) -> str:
+    """The page; what no run writes is refused in one line."""
     if not card.mark and card.ledger is None:
         raise InputError(f"{CARD}: names neither a ledger nor a simulation; no run writes such")
-    charge = None if ledger is None else verify(card, ledger)
     figures = None if tested is None else TestResults.of(dict(tested))
     try:
         return _page(card, ledger, charge, figures)
@@ -106,7 +112,7 @@ def _page(
         candidates=candidates,
         tabs=tabs,
         trained_on=facts.trained_on(declared),
-        scored_on=facts.scored_on(card, declared),
+        scored_on=facts.scored_on(declared),
         shows_all=card.procedure in SHOWS_ALL,
         settings=[] if card.winner is None else facts.settings(card.winner),
         columns=facts.columns(declared),
