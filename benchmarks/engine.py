@@ -40,12 +40,12 @@ import opacus
 import torch
 from engine_report import draw, ratios, show
 from floor import Floor
-from machine import LOAD, machine
 from peers import OPACUS_MODES, opacus_steps, plain_steps
 from workloads import WORKLOADS, Workload
 
 from honestdp.candidates import RULES
 from honestdp.engine import Candidate, Examples, Model, Randomness, Schedule, size, train
+from honestdp.paper.machine import LOAD, machine
 
 LOT_SIZE, NOISE, CLIP, CANDIDATES = 250, 4.0, 1.0, 40
 MANY = 1000  # candidates, to see how time and memory grow

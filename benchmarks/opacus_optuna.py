@@ -36,7 +36,6 @@ import numpy as np
 import opacus
 import optuna
 import torch
-from machine import LOAD
 from opacus.accountants.utils import get_noise_multiplier
 from opacus_optuna_report import COMPOSED, NAME, OPTUNA, SEARCH, UNTUNED, into_pages, markdown, show
 from saved import Row, Saved
@@ -45,6 +44,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from honestdp.datasets import adult
 from honestdp.engine import Randomness
+from honestdp.paper.machine import LOAD
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec

@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import sklearn
 import torch
-from machine import LOAD, commit
 from saved import Row, Saved
 from search_report import FREE, NON_PRIVATE, accuracies, claims, into_readme, markdown, show
 from search_rows import DELTA, EPSILONS, PAPER, SPLIT_SEED, Adult, Asked, asked
@@ -36,6 +35,7 @@ from sklearn.linear_model import LogisticRegression
 from honestdp.engine import Linear, Randomness, Schedule, correct, train
 from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
+from honestdp.paper.machine import LOAD, commit
 from honestdp.planning.grid import NAMED
 from honestdp.planning.make import MOST_RUNS, make_plan
 from honestdp.run import run

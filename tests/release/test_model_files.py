@@ -250,12 +250,12 @@ from honestdp import load
 from honestdp.datasets import adult
 from honestdp.engine import Module
 found = load(sys.argv[1] + "/run")
-table = adult().test
+table = adult().validation
 np.savez(sys.argv[1] + "/found.npz", labels=found.predict(table), p=found.predict_proba(table))
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=120)
     with np.load(tmp_path / "found.npz") as found:
-        np.testing.assert_array_equal(found["labels"], release.predict(data.test))
-        np.testing.assert_array_equal(found["p"], release.predict_proba(data.test))
-    right = np.array(data.test["income"].to_pylist()) == release.predict(data.test)
+        np.testing.assert_array_equal(found["labels"], release.predict(data.validation))
+        np.testing.assert_array_equal(found["p"], release.predict_proba(data.validation))
+    right = np.array(data.validation["income"].to_pylist()) == release.predict(data.validation)
     assert right.mean() > 0.8

@@ -47,7 +47,7 @@ def test_adult_from_its_file_and_from_frames(data_folder: Path) -> None:
 def test_the_embedded_table_is_the_census(data_folder: Path) -> None:
     own = adult()
     frame = pd.read_csv(data_folder / "adult.csv.gz")
-    for part, rows in ((own.train, frame[:32561]), (own.test, frame[32561:])):
+    for part, rows in ((own.train, frame[:32561]), (own.validation, frame[32561:])):
         assert part.column_names == list(rows.columns)
         found = part.to_pandas().to_numpy(dtype=str)
         np.testing.assert_array_equal(found, rows.to_numpy(dtype=str))

@@ -1,5 +1,14 @@
-"""Tables that come with the package, as (schema, train, test)."""
+"""The paper's tables, each as (schema, train, validation); Adult comes with the package.
 
-from honestdp.datasets.adult import Dataset, adult
+The others are read from the folder that HONESTDP_DATA names, or fetched into it from their public
+home when asked to (`mnist(download=True)`); what a file holds is checked either way.
+"""
 
-__all__ = ["Dataset", "adult"]
+from honestdp.datasets.adult import adult
+from honestdp.datasets.dataset import Dataset
+from honestdp.datasets.enron import enron
+from honestdp.datasets.gisette import gisette
+from honestdp.datasets.mnist import mnist
+from honestdp.datasets.synthetic import synthetic
+
+__all__ = ["Dataset", "adult", "enron", "gisette", "mnist", "synthetic"]

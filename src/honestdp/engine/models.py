@@ -148,9 +148,7 @@ class Linear(_ClosedForm):
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
         part = named(self, params)
-        return torch.baddbmm(
-            part["bias"].unsqueeze(1), inputs.expand(len(params), *inputs.shape), part["weight"]
-        )
+        return _by_all(inputs, part["weight"]) + part["bias"].unsqueeze(1)
 
     def _compiled(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
@@ -215,12 +213,15 @@ class TwoLayer(_ClosedForm):
         return start
 
     def _hidden(self, part: dict[str, Tensor], x: Tensor, out: Tensor | None = None) -> Tensor:
-        h = torch.bmm(x, part["hidden_weight"], out=out).add_(part["hidden_bias"].unsqueeze(1))
+        return self._activated(torch.bmm(x, part["hidden_weight"], out=out), part)
+
+    def _activated(self, h: Tensor, part: dict[str, Tensor]) -> Tensor:
+        h.add_(part["hidden_bias"].unsqueeze(1))
         return h.clamp_(min=0) if self.activation else h
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
         part = named(self, params)
-        h = self._hidden(part, inputs.expand(len(params), *inputs.shape))
+        h = self._activated(_by_all(inputs, part["hidden_weight"]), part)
         return torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
 
     def _has_kernel(self, examples: Examples) -> bool:
@@ -265,6 +266,14 @@ class TwoLayer(_ClosedForm):
             into["weight"] += h.transpose(1, 2) @ d2
             into["bias"] += d2.sum(1)
         return ClippedSum(out, clip.bound)
+
+
+def _by_all(inputs: Tensor, weights: Tensor) -> Tensor:
+    """inputs [row, feature] times every candidate's weights [candidate, feature, output]: one
+    product, where one a candidate would read the rows again for each."""
+    candidates, features, outputs = weights.shape
+    side_by_side = weights.transpose(0, 1).reshape(features, candidates * outputs)
+    return (inputs @ side_by_side).view(len(inputs), candidates, outputs).transpose(0, 1)
 
 
 def _square(x: Tensor) -> Tensor:

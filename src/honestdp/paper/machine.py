@@ -44,9 +44,12 @@ def commit() -> str:
     """The commit the code is at; with a + where its sources have been changed since."""
 
     def git(*words: str) -> str:
-        here = Path(__file__).parent.parent
-        done = subprocess.run(["git", *words], cwd=here, capture_output=True, text=True)
+        here = Path(__file__).parent
+        try:
+            done = subprocess.run(["git", *words], cwd=here, capture_output=True, text=True)
+        except OSError:
+            return ""
         return done.stdout.strip()
 
-    changed = git("status", "--porcelain", "--", "src", "benchmarks/*.py", "tests/schema")
+    changed = git("status", "--porcelain", "--", ":/src", ":/benchmarks/*.py")
     return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if changed else "")

@@ -1,0 +1,224 @@
+"""What most of the paper's experiments share: a grid, trained on a dataset, scored on the way.
+
+A training is one file of results: how many validation rows each candidate gets right, every so
+many steps. It is saved after every few candidates, so an interrupted experiment goes on where it
+was; a candidate's result depends on its place in the grid and on the training's seed alone. Several
+experiments share trainings, and all pictures are drawn from these files.
+
+These are simulations: seeded, scored without noise, on data declared public. They protect nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from honestdp.errors import InputError
+from honestdp.paper.grids import GRIDS, candidates
+from honestdp.text import SIMULATION
+
+LOT_SIZE = 250  # in all of the paper
+TOGETHER = 40  # candidates trained between two saves
+
+# Milliseconds a candidate-step takes here, for the time left (benchmarks/README.md).
+_MILLISECONDS = {
+    ("adult", "lr"): 0.04,
+    ("adult-104", "lr"): 0.04,
+    ("enron", "lr"): 0.06,
+    ("enron-counts", "lr"): 0.06,
+    ("gisette-standin", "lr"): 0.3,
+    ("mnist", "lr"): 0.25,
+    ("adult", "tlnn"): 0.35,
+    ("mnist", "tlnn"): 1.5,
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """One grid on one dataset; the paper's sigma and T. every: steps between two scores."""
+
+    dataset: str
+    model: str
+    grid: str
+    sigma: float
+    steps: int
+    repetition: int = 1
+    every: int = 100
+
+    @property
+    def name(self) -> str:
+        return (
+            f"{self.dataset}-{self.model}-{self.grid}-sigma{self.sigma:g}"
+            f"-T{self.steps}-{self.repetition}"
+        )
+
+    @property
+    def seed(self) -> int:
+        """Its own, so that no two trainings share lots or noise."""
+        return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:4], "big")
+
+    @property
+    def work(self) -> float:
+        """Seconds it may take on the machine of the benchmarks."""
+        each = _MILLISECONDS.get((self.dataset, self.model), 2.0)
+        return len(GRIDS[self.grid]) * self.steps * each / 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """correct [candidate, time], right at `steps` [time], of `rows` validation rows."""
+
+    training: Training
+    settings: list[dict[str, Any]]
+    steps: list[int]
+    correct: NDArray[np.int64]
+    rows: int
+    seconds: float
+
+    @property
+    def accuracy(self) -> NDArray[np.float64]:
+        return self.correct / self.rows
+
+
+class Results:
+    """The trainings in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "trainings"
+
+    def path(self, training: Training) -> Path:
+        return self.folder / f"{training.name}.json"
+
+    def _read(self, training: Training) -> dict[str, Any] | None:
+        path = self.path(training)
+        if not path.is_file():
+            return None
+        try:
+            known = json.loads(path.read_text())
+            asked = known["training"] == asdict(training)
+        except (ValueError, KeyError, TypeError):
+            raise InputError(f"{path}: is no file of results; remove it") from None
+        if not asked:
+            raise InputError(f"{path}: holds another training; remove it")
+        return dict(known)
+
+    def missing(self, training: Training) -> int:
+        """How many candidates have still to be trained."""
+        known = self._read(training)
+        return len(GRIDS[training.grid]) - (len(known["correct"]) if known else 0)
+
+    def find(self, training: Training) -> Curves | None:
+        """A finished training."""
+        known = self._read(training)
+        if known is None or self.missing(training):
+            return None
+        return Curves(
+            training,
+            [dict(setting) for setting in GRIDS[training.grid].settings],
+            known["steps"],
+            np.array(known["correct"]),
+            known["rows"],
+            known["seconds"],
+        )
+
+    def get(self, training: Training) -> Curves:
+        found = self.find(training)
+        if found is None:
+            raise InputError(f"{self.path(training)}: not trained yet; run the experiment first")
+        return found
+
+    def save(self, training: Training, known: dict[str, Any]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.path(training)
+        unfinished = path.with_suffix(".part")
+        head = "".join(f' "{k}": {json.dumps(v)},\n' for k, v in known.items() if k != "correct")
+        rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in known["correct"])
+        unfinished.write_text(f'{{\n{head} "correct": [\n{rows}\n ]\n}}\n')
+        unfinished.replace(path)  # at once: an interrupted save loses nothing
+
+
+Told = Callable[[str, float], None]  # what is going on, and the share that is done
+
+
+def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> None:
+    """Trains what is not there yet, in order."""
+    shares = [
+        t.work * results.missing(t) / len(GRIDS[t.grid]) for t in trainings
+    ]  # of the work that is left, not of all
+    done, total = 0.0, sum(shares)
+    for training, work in zip(trainings, shares, strict=True):
+        if work:
+            before = done
+
+            def told(share: float, before: float = before, work: float = work) -> None:
+                tell(training.name, (before + share * work) / total)  # noqa: B023
+
+            _train(training, results, told)
+        done += work
+
+
+def _train(training: Training, results: Results, tell: Callable[[float], None]) -> None:
+    # Here, so that pictures of saved results need no torch.
+    from honestdp.engine import Schedule, Snapshot, train
+    from honestdp.engine.score import correct
+    from honestdp.paper.data import load
+    from honestdp.paper.machine import commit, machine
+    from honestdp.randomness import Randomness
+
+    rows = load(training.dataset, training.model)
+    grid = candidates(training.grid, training.sigma)
+    known = results._read(training) or {
+        "what": f"{SIMULATION}: a seeded research run, scored without noise",
+        "training": asdict(training),
+        "lot_size": LOT_SIZE,
+        "train_rows": len(rows.train),
+        "rows": len(rows.validation),
+        "steps": [],
+        "seed": training.seed,
+        "seconds": 0.0,
+        "core_seconds": 0.0,
+        "correct": [],
+    }
+    first = len(known["correct"])
+    # The compiler's time is not the training's.
+    train(rows.model, rows.train, grid[:1], Schedule(2, LOT_SIZE), Randomness.simulation(0))
+    randomness = Randomness.simulation(training.seed)
+    for at in range(first, len(grid), TOGETHER):
+        chosen = range(at, min(at + TOGETHER, len(grid)))
+        wall, core = time.perf_counter(), time.process_time()
+
+        def progress(done: int, total: int, chosen: range = chosen) -> None:
+            tell((chosen.start - first + len(chosen) * done / total) / (len(grid) - first))
+
+        def observe(seen: Snapshot) -> list[int]:
+            return [int(n) for n in correct(seen.model, seen.parameters, rows.validation)]
+
+        trained = train(
+            rows.model,
+            rows.train,
+            [grid[i] for i in chosen],
+            Schedule(training.steps, LOT_SIZE),
+            randomness,
+            numbers=list(chosen),
+            observe=observe,
+            observe_every=training.every,
+            progress=progress,
+        )
+        found: dict[int, dict[int, int]] = {i: {} for i in chosen}
+        for step, numbers, right in trained.record:
+            for number, count in zip(numbers, right, strict=True):
+                found[number][step] = count
+        known["steps"] = sorted(found[chosen.start])
+        known["correct"] += [[found[i][step] for step in known["steps"]] for i in chosen]
+        known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
+        known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
+        known["commit"], known["machine"] = commit(), machine()
+        results.save(training, known)
