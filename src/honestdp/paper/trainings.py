@@ -11,7 +11,6 @@ These are simulations: seeded, scored without noise, on data declared public. Th
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -22,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
+from honestdp.paper.experiment import WHAT, Told, provenance, read, write
 from honestdp.paper.grids import GRIDS, candidates
-from honestdp.text import SIMULATION
 
 LOT_SIZE = 250  # in all of the paper
 TOGETHER = 40  # candidates trained between two saves
@@ -97,27 +96,22 @@ class Results:
     def path(self, training: Training) -> Path:
         return self.folder / f"{training.name}.json"
 
-    def _read(self, training: Training) -> dict[str, Any] | None:
+    def read(self, training: Training) -> dict[str, Any] | None:
+        """What is known of a training, finished or not."""
         path = self.path(training)
-        if not path.is_file():
-            return None
-        try:
-            known = json.loads(path.read_text())
-            asked = known["training"] == asdict(training)
-        except (ValueError, KeyError, TypeError):
-            raise InputError(f"{path}: is no file of results; remove it") from None
-        if not asked:
+        known = read(path)
+        if known is not None and known.get("training") != asdict(training):
             raise InputError(f"{path}: holds another training; remove it")
-        return dict(known)
+        return known
 
     def missing(self, training: Training) -> int:
         """How many candidates have still to be trained."""
-        known = self._read(training)
+        known = self.read(training)
         return len(GRIDS[training.grid]) - (len(known["correct"]) if known else 0)
 
     def find(self, training: Training) -> Curves | None:
         """A finished training."""
-        known = self._read(training)
+        known = self.read(training)
         if known is None or self.missing(training):
             return None
         return Curves(
@@ -136,16 +130,8 @@ class Results:
         return found
 
     def save(self, training: Training, known: dict[str, Any]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.path(training)
-        unfinished = path.with_suffix(".part")
-        head = "".join(f' "{k}": {json.dumps(v)},\n' for k, v in known.items() if k != "correct")
-        rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in known["correct"])
-        unfinished.write_text(f'{{\n{head} "correct": [\n{rows}\n ]\n}}\n')
-        unfinished.replace(path)  # at once: an interrupted save loses nothing
-
-
-Told = Callable[[str, float], None]  # what is going on, and the share that is done
+        facts = {name: value for name, value in known.items() if name != "correct"}
+        write(self.path(training), facts, "correct", known["correct"])
 
 
 def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> None:
@@ -170,13 +156,12 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
     from honestdp.engine import Schedule, Snapshot, train
     from honestdp.engine.score import correct
     from honestdp.paper.data import load
-    from honestdp.paper.machine import commit, machine
     from honestdp.randomness import Randomness
 
     rows = load(training.dataset, training.model)
     grid = candidates(training.grid, training.sigma)
-    known = results._read(training) or {
-        "what": f"{SIMULATION}: a seeded research run, scored without noise",
+    known = results.read(training) or {
+        "what": WHAT,
         "training": asdict(training),
         "lot_size": LOT_SIZE,
         "train_rows": len(rows.train),
@@ -220,5 +205,4 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
         known["correct"] += [[found[i][step] for step in known["steps"]] for i in chosen]
         known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
         known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
-        known["commit"], known["machine"] = commit(), machine()
-        results.save(training, known)
+        results.save(training, known | provenance())

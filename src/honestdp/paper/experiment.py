@@ -1,0 +1,67 @@
+"""What every experiment offers, so that one command can run, show and draw any of them.
+
+An experiment is a module with four functions:
+
+    run(choice, folder, tell)   trains what is not in the folder yet, saving as it goes
+    result(choice, folder)      what follows from the files in the folder alone, for JSON
+    text(result)                the same in words
+    picture(result)             the same drawn
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from honestdp.errors import InputError
+from honestdp.text import SIMULATION
+
+Told = Callable[[str, float], None]  # what is going on, and the share that is done
+Result = Mapping[str, Any]
+
+WHAT = f"{SIMULATION}: a seeded research run, scored without noise"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to run, as asked for; None: as it was run for the documentation."""
+
+    datasets: tuple[str, ...] | None = None
+    models: tuple[str, ...] | None = None
+    sigmas: tuple[float, ...] | None = None
+    repetitions: int | None = None
+
+    @property
+    def given(self) -> bool:
+        return self != Choice()
+
+
+def provenance() -> dict[str, Any]:
+    """Where a result comes from: the commit, the machine, the versions, the day."""
+    from honestdp.paper.machine import commit, machine
+
+    return {"commit": commit(), "machine": machine()}
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """A saved result; None where there is none yet."""
+    try:
+        return dict(json.loads(path.read_text()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):
+        raise InputError(f"{path}: is no file of results; remove it") from None
+
+
+def write(path: Path, facts: Mapping[str, Any], name: str, rows: Sequence[Any]) -> None:
+    """Facts line by line, then `rows` under their name, one a line; at once, so that an
+    interrupted save loses nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    head = "".join(f' "{key}": {json.dumps(value)},\n' for key, value in facts.items())
+    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
+    unfinished.write_text(f'{{\n{head} "{name}": [\n{lines}\n ]\n}}\n')
+    unfinished.replace(path)
