@@ -48,7 +48,7 @@ class Bar:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         console = _Console(stderr=True) if console is None else console
-        self._shown = console.is_terminal or console.is_jupyter
+        self.shown = console.is_terminal or console.is_jupyter
         self._mark = f"{SIMULATION}: " if simulated else ""
         self._clock, self._last, self._stage = clock, -EVERY, ""
         self._progress = Progress(
@@ -88,6 +88,6 @@ class Bar:
 
     def _try(self, show: Callable[[], None]) -> None:
         """A terminal that went away must not end a run that is paid for."""
-        if self._shown:
+        if self.shown:
             with suppress(Exception):
                 show()

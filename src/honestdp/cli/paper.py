@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from honestdp.cli import experiments
+from honestdp.cli.experiments import Plot
 from honestdp.cli.options import Json, Quiet
 from honestdp.cli.say import Voice
 from honestdp.text import columns
@@ -19,12 +21,11 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The paper's figures and tables, each beside what was printed.\n\n"
+    help="The paper's figures and tables, and what it would show today.\n\n"
     "Example: honestdp paper table3",
 )
 
 Result = Mapping[str, Any]
-Plot = Annotated[Path | None, typer.Option(help="Draw it: FILE.html or FILE.png.")]
 
 _LOGS = ("natural_log", "base2_log")  # `paper.accounting.LOGS`, without its imports
 
@@ -64,6 +65,9 @@ def _fig_candidates(json_: Json = False, plot: Plot = None, quiet: Quiet = False
 
     voice = Voice(json_, quiet)
     _answer(fig_candidates.compute, _fig_candidates_text, fig_candidates.picture, voice, plot)
+
+
+experiments.add_to(app)
 
 
 def _check(plot: Path | None) -> None:

@@ -1,0 +1,128 @@
+"""`honestdp paper NAME` for the experiments that train: what is saved is not trained again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from honestdp.cli.options import Json, Quiet, number, whole
+from honestdp.cli.say import Stopped, Voice
+
+# By name: what it shows, how long it takes here, and its module in `honestdp.paper`.
+EXPERIMENTS = {
+    "heatmap-synthetic": "Figures 2 and 3: loss over learning rate and clip norm, made-up data.",
+    "heatmap-enron": "Figures 4 and 5: loss over learning rate and clip norm, ENRON.",
+    "defaults": "Figure 6: 180 settings of DPAdam.",
+    "advantage": "Figure 7: DPSGD, DPMomentum and DPAdam over their grids.",
+    "pruning": "Appendix: how often each setting of DPSGD is best.",
+    "adaptive": "Figure 8: DPAdam, ADADP and DPAdamWOSM.",
+    "step-size": "Theorem 3: DPAdam's effective step size over time.",
+    "honest-frontier": "Ours: accuracy against total epsilon, every procedure.",
+    "balanced": "Ours: a step size from public facts, and where it fails.",
+}
+SAY_EVERY = 30.0  # seconds, where no bar can be shown
+
+Datasets = Annotated[str | None, typer.Option(help="Which, with commas: adult,mnist.")]
+Models = Annotated[str | None, typer.Option(help="Which, with commas: lr,tlnn.")]
+Sigmas = Annotated[str | None, typer.Option(help="Noise multipliers, with commas: 2,4,8.")]
+Repetitions = Annotated[
+    int | None, typer.Option(parser=whole, metavar="INTEGER", help="Trainings of each.")
+]
+Folder = Annotated[Path, typer.Option(help="Where results are kept, and looked for.")]
+Show = Annotated[bool, typer.Option("--show", help="Train nothing: show what is there.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw it: FILE.html or FILE.png.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    for name, about in EXPERIMENTS.items():
+        app.command(name, help=f"{about}\n\nExample: honestdp paper {name} --show")(_command(name))
+
+
+def _command(name: str) -> Callable[..., None]:
+    def command(
+        datasets: Datasets = None,
+        models: Models = None,
+        sigmas: Sigmas = None,
+        repetitions: Repetitions = None,
+        results: Folder = Path("results"),
+        show: Show = False,
+        plot: Plot = None,
+        json_: Json = False,
+        quiet: Quiet = False,
+    ) -> None:
+        if plot is not None:
+            from honestdp.report.picture import check_target
+
+            check_target(plot)
+        from honestdp.errors import positive_integer
+        from honestdp.paper.experiment import Choice
+
+        if repetitions is not None:
+            positive_integer("repetitions", repetitions)
+        chosen = tuple(number(sigma) for sigma in _listed(sigmas) or ()) or None
+        choice = Choice(_listed(datasets), _listed(models), chosen, repetitions)
+        experiment = import_module(f"honestdp.paper.{name.replace('-', '_')}")
+        voice = Voice(json_, quiet)
+        if not show:
+            _train(experiment, choice, results, voice)
+        found = experiment.result(choice, results)
+        voice.answer("" if voice.json else experiment.text(found), found)
+        if found.get("not_run"):
+            voice.note(f"not there yet: {len(found['not_run'])} trainings; leave --show out")
+        if plot is not None:
+            from honestdp.report.picture import save
+
+            save(experiment.picture(found), plot)
+            voice.note(f"drawn: {plot}")
+
+    return command
+
+
+def _listed(words: str | None) -> tuple[str, ...] | None:
+    if words is None:
+        return None
+    return tuple(word.strip() for word in words.split(",") if word.strip()) or None
+
+
+def _train(experiment: Any, choice: Any, results: Path, voice: Voice) -> None:
+    from honestdp.progress import Bar
+
+    bar = Bar(simulated=True)
+    teller = _Teller(voice)
+    try:
+        with bar:
+
+            def tell(stage: str, share: float) -> None:
+                if not voice.silent:
+                    bar((stage, share))
+                    if not bar.shown:
+                        teller(stage, share)
+
+            experiment.run(choice, results, tell)
+    except KeyboardInterrupt:
+        raise Stopped(
+            f"interrupted; what is finished is in {results}, and the same command goes on with it"
+        ) from None
+
+
+class _Teller:
+    """A line now and then, for a log: what is going on, and the time left by the share done."""
+
+    def __init__(self, voice: Voice, clock: Callable[[], float] = time.monotonic) -> None:
+        self._voice, self._clock = voice, clock
+        self._start = clock()
+        self._last = self._start - SAY_EVERY
+
+    def __call__(self, stage: str, share: float) -> None:
+        now = self._clock()
+        if now - self._last < SAY_EVERY:
+            return
+        self._last = now
+        left = (now - self._start) * (1 - share) / share if share > 0 else None
+        words = f"; about {left / 60:.0f} min left" if left is not None else ""
+        self._voice.note(f"{stage}: {100 * share:.0f} % of what was missing{words}")

@@ -1,0 +1,175 @@
+"""Figure 8: DPAdam, ADADP and DPAdamWOSM: best and median over the clip norm, time a step."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from honestdp.paper.asked import Block, Key, Panels, asked, title
+from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
+from honestdp.paper.grids import candidates
+from honestdp.paper.pruning import mean_accuracy
+from honestdp.paper.trainings import LOT_SIZE, Curves, Results, train_all
+from honestdp.report.picture import Line, Panel, Picture
+from honestdp.text import columns
+
+ADAM, ADADP, WOSM = "dpadam-4", "adadp-4", "dpadamwosm-4"
+NAMES = {ADAM: "DPAdam", ADADP: "ADADP", WOSM: "DPAdamWOSM"}
+COLORS = {ADAM: "#1b9e77", ADADP: "#e7298a", WOSM: "#e6ab02"}
+THRICE, ONCE = ({ADAM: times, ADADP: times, WOSM: times} for times in (3, 1))
+RUN = (
+    Block(("adult", "enron", "gisette-standin", "mnist"), ("lr",), (4.0,), THRICE),
+    Block(("adult",), ("lr",), (2.0, 8.0), THRICE),
+    Block(("enron-counts",), ("lr",), (4.0,), ONCE),
+    Block(("adult", "mnist"), ("tlnn",), (4.0,), ONCE),
+)
+# Where a step's time is measured: by steps, so that a rule has about half a second a turn.
+TIMED = {("adult", "lr"): 500, ("mnist", "lr"): 100, ("adult", "tlnn"): 100, ("mnist", "tlnn"): 20}
+TURNS, TOGETHER = 9, 40
+
+
+def run(choice: Choice, folder: Path, tell: Told) -> None:
+    train_all(asked(choice, RUN), Results(folder), tell)
+
+
+def time_steps(folder: Path, tell: Told) -> None:
+    """Milliseconds a candidate-step takes under each rule: 40 candidates at once, rules in turns,
+    medians. To be run on a quiet machine."""
+    from honestdp.engine import Schedule, train
+    from honestdp.paper.data import load
+    from honestdp.randomness import Randomness
+
+    rows = []
+    for place, ((dataset, model), steps) in enumerate(TIMED.items()):
+        data = load(dataset, model)
+        took: dict[str, list[float]] = {grid: [] for grid in NAMES}
+        for turn in range(TURNS + 1):
+            tell(f"timing {dataset} {model}", (place + turn / (TURNS + 1)) / len(TIMED))
+            for grid in NAMES:
+                many = candidates(grid, 4.0) * (TOGETHER // 4)
+                start = time.perf_counter()
+                train(data.model, data.train, many, Schedule(steps, LOT_SIZE),
+                      Randomness.simulation(turn))  # fmt: skip
+                if turn:  # the first is the compiler's
+                    took[grid].append(1000 * (time.perf_counter() - start) / steps / TOGETHER)
+        medians = {grid: round(float(np.median(each)), 5) for grid, each in took.items()}
+        rows.append({"dataset": dataset, "model": model, "milliseconds": medians})
+        write(folder / "adaptive-times.json", {"what": WHAT} | provenance(), "rows", rows)
+
+
+def result(choice: Choice, folder: Path) -> dict[str, Any]:
+    panels = Panels.of(asked(choice, RUN), Results(folder))
+    timed = read(folder / "adaptive-times.json") or {"rows": []}
+    return {
+        "experiment": "adaptive",
+        "what": WHAT,
+        "panels": [_panel(key, grids) for key, grids in panels.found.items()],
+        "milliseconds": timed["rows"],
+        "not_run": panels.missing,
+        "seconds": panels.seconds,
+        "candidate_steps": panels.candidate_steps,
+    }
+
+
+def _panel(key: Key, grids: dict[str, list[Curves]]) -> dict[str, Any]:
+    dataset, model, sigma = key
+    first = next(iter(grids.values()))[0]
+    accuracy = {grid: mean_accuracy(kept) for grid, kept in grids.items()}
+    return {
+        "dataset": dataset,
+        "model": model,
+        "sigma": sigma,
+        "steps": first.steps,
+        "repetitions": {grid: len(kept) for grid, kept in grids.items()},
+        "best": {grid: _rounded(found.max(axis=0)) for grid, found in accuracy.items()},
+        "median": {grid: _rounded(np.median(found, axis=0)) for grid, found in accuracy.items()},
+    }
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float]:
+    return [round(float(value), 5) for value in values]
+
+
+def text(result: Result) -> str:
+    headers = ["dataset", "model", "sigma"]
+    for part in ("best", "median", "best, first tenth"):
+        headers += [f"{name} {part}" for name in NAMES.values()]
+    rows = []
+    for row in result["panels"]:
+        early = max(1, len(row["steps"]) // 10)
+        rows.append(
+            (
+                *(row["dataset"], row["model"], f"{row['sigma']:g}"),
+                *(f"{row['best'][grid][-1]:.4f}" if grid in row["best"] else "-" for grid in NAMES),
+                *(
+                    f"{row['median'][grid][-1]:.4f}" if grid in row["median"] else "-"
+                    for grid in NAMES
+                ),
+                *(
+                    f"{np.mean(row['best'][grid][:early]):.4f}" if grid in row["best"] else "-"
+                    for grid in NAMES
+                ),
+            )
+        )
+    lines = [
+        f"Figure 8: three adaptive rules, four clip norms each ({WHAT})",
+        "",
+        *columns(headers, rows, left=2),
+        "",
+        "best, median: over the clip norms, after the last step, means over the repetitions.",
+    ]
+    if result["milliseconds"]:
+        lines += ["", "Milliseconds a candidate-step, 40 at once:", ""]
+        lines += columns(
+            ("dataset", "model", *NAMES.values(), "WOSM / DPAdam"),
+            [
+                (
+                    *(row["dataset"], row["model"]),
+                    *(f"{row['milliseconds'][grid]:.4f}" for grid in NAMES),
+                    f"{row['milliseconds'][WOSM] / row['milliseconds'][ADAM]:.2f}",
+                )
+                for row in result["milliseconds"]
+            ],
+            left=2,
+        )
+    return "\n".join(lines)
+
+
+def picture(result: Result) -> Picture:
+    panels = []
+    for row in result["panels"]:
+        lines = [
+            _line(row, grid, part)
+            for grid in NAMES
+            if grid in row["best"]
+            for part in ("best", "median")
+        ]
+        top = max(max(values) for values in row["best"].values())
+        panels.append(
+            Panel(
+                title((row["dataset"], row["model"], row["sigma"])),
+                "steps",
+                "accuracy",
+                lines,
+                y_range=(top - 0.14, top + 0.01),
+            )
+        )
+    return Picture(
+        "Figure 8: adaptive optimizers over training",
+        panels,
+        "Best and median over the clip norms 0.1, 0.2, 0.5 and 1 by the rows that score them. "
+        "15 points of accuracy in each panel.",
+        columns=3,
+        shared_legend=True,
+        simulation=True,
+    )
+
+
+def _line(row: Result, grid: str, part: str) -> Line:
+    name = f"{NAMES[grid]}, {part}"
+    style: Literal["solid", "dot"] = "solid" if part == "best" else "dot"
+    return Line(name, row["steps"], row[part][grid], style, color=COLORS[grid])

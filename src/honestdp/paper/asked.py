@@ -1,0 +1,114 @@
+"""Which trainings an experiment needs: as run for the documentation, or as someone chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from honestdp.paper.experiment import Choice
+from honestdp.paper.trainings import Curves, Results, Training
+
+FOUR = ("adult", "enron", "gisette-standin", "mnist")
+STEPS = {"enron": 5000, "enron-counts": 5000, "gisette-standin": 5000}  # others: 10000
+
+
+def curve(dataset: str, model: str, grid: str, sigma: float, repetition: int) -> Training:
+    """As long as the paper trains, scored every 100 steps."""
+    return Training(dataset, model, grid, sigma, STEPS.get(dataset, 10_000), repetition)
+
+
+@dataclass(frozen=True)
+class Block:
+    """All combinations of these; repetitions by grid."""
+
+    datasets: tuple[str, ...]
+    models: tuple[str, ...]
+    sigmas: tuple[float, ...]
+    repetitions: Mapping[str, int]
+
+
+Make = Callable[[str, str, str, float, int], Training]
+
+
+def asked(choice: Choice, blocks: Sequence[Block], make: Make = curve) -> list[Training]:
+    """The trainings of all blocks; of the chosen combinations, where something was chosen."""
+    if choice.given:
+        grids = dict.fromkeys(grid for block in blocks for grid in block.repetitions)
+        blocks = [
+            Block(
+                choice.datasets or FOUR,
+                choice.models or ("lr",),
+                choice.sigmas or (4.0,),
+                dict.fromkeys(grids, choice.repetitions or 1),
+            )
+        ]
+    made = [
+        make(dataset, model, grid, sigma, repetition)
+        for block in blocks
+        for dataset in block.datasets
+        for model in block.models
+        for sigma in block.sigmas
+        for grid, repetitions in block.repetitions.items()
+        for repetition in range(1, repetitions + 1)
+    ]
+    return list(dict.fromkeys(made))
+
+
+Key = tuple[str, str, float]  # dataset, model, sigma: a panel of a picture
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Finished trainings by panel and grid."""
+
+    found: dict[Key, dict[str, list[Curves]]]
+    missing: list[str]
+
+    @classmethod
+    def of(cls, trainings: Iterable[Training], results: Results) -> Panels:
+        found: dict[Key, dict[str, list[Curves]]] = {}
+        missing = []
+        for training in trainings:
+            curves = results.find(training)
+            if curves is None:
+                missing.append(training.name)
+                continue
+            panel = found.setdefault((training.dataset, training.model, training.sigma), {})
+            panel.setdefault(training.grid, []).append(curves)
+        return cls(found, missing)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """What the trainings took, by dataset and model."""
+        took: dict[str, float] = {}
+        for (dataset, model, _), grids in self.found.items():
+            each = sum(curves.seconds for kept in grids.values() for curves in kept)
+            took[f"{dataset}-{model}"] = round(took.get(f"{dataset}-{model}", 0) + each, 1)
+        return took
+
+    @property
+    def candidate_steps(self) -> dict[str, int]:
+        """How much was trained, by dataset and model."""
+        done: dict[str, int] = {}
+        for (dataset, model, _), grids in self.found.items():
+            each = sum(
+                len(curves.correct) * curves.training.steps
+                for kept in grids.values()
+                for curves in kept
+            )
+            done[f"{dataset}-{model}"] = done.get(f"{dataset}-{model}", 0) + each
+        return done
+
+
+def title(key: Key) -> str:
+    """A panel's name; the stand-in is never called Gisette."""
+    dataset, model, sigma = key
+    names = {
+        "adult": "Adult",
+        "adult-104": "Adult (104 columns)",
+        "enron": "ENRON",
+        "enron-counts": "ENRON (raw counts)",
+        "gisette-standin": "Gisette stand-in",
+        "mnist": "MNIST",
+    }
+    return f"{names.get(dataset, dataset)} {model.upper()}, sigma {sigma:g}"
