@@ -59,11 +59,9 @@ def _command(name: str) -> Callable[..., None]:
             from honestdp.report.picture import check_target
 
             check_target(plot)
-        from honestdp.errors import positive_integer
+        from honestdp.errors import fail
         from honestdp.paper.experiment import Choice
 
-        if repetitions is not None:
-            positive_integer("repetitions", repetitions)
         chosen = tuple(number(sigma) for sigma in _listed(sigmas) or ()) or None
         choice = Choice(_listed(datasets), _listed(models), chosen, repetitions)
         experiment = import_module(f"honestdp.paper.{name.replace('-', '_')}")
@@ -71,6 +69,8 @@ def _command(name: str) -> Callable[..., None]:
         if not show:
             _train(experiment, choice, results, voice)
         found = experiment.result(choice, results)
+        if not found["panels"]:
+            raise fail("results", str(results), f"holds nothing of {name} yet; leave --show out")
         voice.answer("" if voice.json else experiment.text(found), found)
         if found.get("not_run"):
             voice.note(f"not there yet: {len(found['not_run'])} trainings; leave --show out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from honestdp.paper.experiment import Choice
+from honestdp.paper.experiment import DATASETS, Choice
 from honestdp.paper.trainings import Curves, Results, Training
 
 FOUR = ("adult", "enron", "gisette-standin", "mnist")
@@ -101,14 +101,5 @@ class Panels:
 
 
 def title(key: Key) -> str:
-    """A panel's name; the stand-in is never called Gisette."""
     dataset, model, sigma = key
-    names = {
-        "adult": "Adult",
-        "adult-104": "Adult (104 columns)",
-        "enron": "ENRON",
-        "enron-counts": "ENRON (raw counts)",
-        "gisette-standin": "Gisette stand-in",
-        "mnist": "MNIST",
-    }
-    return f"{names.get(dataset, dataset)} {model.upper()}, sigma {sigma:g}"
+    return f"{DATASETS[dataset]} {model.upper()}, sigma {sigma:g}"

@@ -16,13 +16,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail, positive, positive_integer
 from honestdp.text import SIMULATION
 
 Told = Callable[[str, float], None]  # what is going on, and the share that is done
 Result = Mapping[str, Any]
 
 WHAT = f"{SIMULATION}: a seeded research run, scored without noise"
+
+# By the name that a command takes, as pictures call them. The stand-in is never called Gisette.
+DATASETS = {
+    "adult": "Adult",
+    "adult-104": "Adult (104 columns)",
+    "enron": "ENRON",
+    "enron-counts": "ENRON (raw counts)",
+    "gisette-standin": "Gisette stand-in",
+    "mnist": "MNIST",
+}
+MODELS = ("lr", "tlnn", "tlnn-linear")
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,19 @@ class Choice:
     models: tuple[str, ...] | None = None
     sigmas: tuple[float, ...] | None = None
     repetitions: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, chosen, known in (
+            ("datasets", self.datasets, DATASETS),
+            ("models", self.models, MODELS),
+        ):
+            for word in chosen or ():
+                if word not in known:
+                    raise fail(name, word, f"must be among {', '.join(known)}")
+        for sigma in self.sigmas or ():
+            positive("sigmas", sigma)
+        if self.repetitions is not None:
+            positive_integer("repetitions", self.repetitions)
 
     @property
     def given(self) -> bool:

@@ -1,0 +1,87 @@
+"""`honestdp paper NAME` for the experiments that train."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_calls import complaint
+
+from honestdp.cli.experiments import EXPERIMENTS, _Teller
+from honestdp.cli.say import Voice
+from honestdp.paper import trainings
+
+RESULTS = Path(__file__).parents[2] / "results"
+SMALL = ("--datasets", "adult")
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Trainings of four steps."""
+    train = trainings.train_all
+
+    def few(asked, results, tell):
+        return train([t for t in asked if t.grid == "dpadam-4"], results, tell)
+
+    monkeypatch.setattr("honestdp.paper.asked.STEPS", {"adult": 100})
+    monkeypatch.setattr("honestdp.paper.adaptive.train_all", few)
+
+
+def test_it_trains_saves_shows_and_draws(shell, short, tmp_path) -> None:
+    said = shell("paper", "adaptive", *SMALL, "--plot", "drawn.html")
+    assert said.code == 0, said.err
+    assert "adult" in said.out
+    assert "% of what was missing" in said.err
+    assert "drawn: drawn.html" in said.err
+    assert len(list((tmp_path / "results/trainings").glob("*.json"))) == 1
+    assert "SIMULATION" in (tmp_path / "drawn.html").read_text()
+    again = shell("paper", "adaptive", *SMALL, "--json")
+    assert json.loads(again.out)["panels"][0]["dataset"] == "adult"
+    assert again.err == ""
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_nothing_there_is_one_line(shell, name) -> None:
+    line = complaint(shell("paper", name, "--show", "--results", "nowhere"))
+    assert f"holds nothing of {name} yet; leave --show out" in line
+
+
+def test_what_is_wrong_is_one_line(shell) -> None:
+    assert "must be among adult" in complaint(shell("paper", "pruning", "--datasets", "cifar"))
+    assert "'x' is not a number" in complaint(shell("paper", "pruning", "--sigmas", "2,x"))
+    assert "repetitions=0" in complaint(shell("paper", "pruning", "--repetitions", "0"))
+    assert "plot='x.txt'" in complaint(shell("paper", "pruning", "--plot", "x.txt"))
+
+
+def test_a_missing_data_set_is_one_line(shell, monkeypatch) -> None:
+    monkeypatch.delenv("HONESTDP_DATA", raising=False)
+    said = shell("paper", "pruning", "--datasets", "mnist")
+    assert "HONESTDP_DATA" in complaint(said)
+
+
+def test_ctrl_c_says_how_to_go_on(shell, monkeypatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("honestdp.paper.pruning.train_all", interrupted)
+    line = complaint(shell("paper", "pruning"), 130)
+    assert "the same command goes on" in line
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_what_is_committed_is_shown(shell, name) -> None:
+    said = shell("paper", name, "--show", "--results", RESULTS)
+    assert (said.code, said.err) == (0, "")
+    assert "SIMULATION" in said.out
+
+
+def test_a_log_is_told_the_time_left(capsys) -> None:
+    now = [0.0]
+    teller = _Teller(Voice(False, False), lambda: now[0])
+    for second in range(0, 100, 10):
+        now[0] = float(second)
+        teller("a training", second / 1000)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4  # at 0, 30, 60 and 90 seconds
+    assert lines[1] == "a training: 3 % of what was missing; about 16 min left"

@@ -1,0 +1,130 @@
+"""Trainings: saved as they go, resumed to the same numbers, found again by what they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from honestdp.errors import InputError
+from honestdp.paper import trainings
+from honestdp.paper.experiment import DATASETS, MODELS, WHAT, Choice
+from honestdp.paper.grids import GRIDS, candidates
+from honestdp.paper.trainings import Results, Training, train_all
+
+SMALL = Training("adult", "lr", "dpadam-4", 4.0, steps=4, every=2)
+
+
+def quiet(stage: str, share: float) -> None:
+    pass
+
+
+def saved(folder: Path, training: Training = SMALL) -> dict:
+    return json.loads(Results(folder).path(training).read_text())
+
+
+def test_what_a_file_says(tmp_path) -> None:
+    shares: list[float] = []
+    train_all([SMALL], Results(tmp_path), lambda stage, share: shares.append(share))
+    known = saved(tmp_path)
+    assert known["what"] == WHAT
+    assert WHAT.startswith("SIMULATION")
+    assert known["training"]["sigma"] == 4.0
+    assert (known["train_rows"], known["rows"], known["lot_size"]) == (36177, 9045, 250)
+    assert known["steps"] == [2, 4]
+    assert np.shape(known["correct"]) == (4, 2)
+    assert known["seed"] == SMALL.seed
+    assert known["seconds"] > 0
+    assert {"processor", "python", "torch", "date"} <= set(known["machine"])
+    assert known["commit"]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_an_interrupted_one_goes_on_to_the_same_numbers(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(trainings, "TOGETHER", 1)
+    train_all([SMALL], Results(tmp_path / "whole"), quiet)
+
+    def interrupt(stage: str, share: float) -> None:
+        if share > 0.6:
+            raise KeyboardInterrupt
+
+    parts = Results(tmp_path / "parts")
+    with pytest.raises(KeyboardInterrupt):
+        train_all([SMALL], parts, interrupt)
+    assert parts.missing(SMALL) == 2
+    assert parts.find(SMALL) is None
+    with pytest.raises(InputError, match="not trained yet"):
+        parts.get(SMALL)
+    train_all([SMALL], parts, quiet)
+    assert saved(tmp_path / "parts")["correct"] == saved(tmp_path / "whole")["correct"]
+    # And not candidate by candidate: the same numbers again.
+    monkeypatch.setattr(trainings, "TOGETHER", 40)
+    train_all([SMALL], Results(tmp_path / "together"), quiet)
+    assert saved(tmp_path / "together")["correct"] == saved(tmp_path / "whole")["correct"]
+
+
+def test_what_is_there_is_not_trained_again(tmp_path, monkeypatch) -> None:
+    train_all([SMALL], Results(tmp_path), quiet)
+    monkeypatch.setattr(trainings, "_train", lambda *_: pytest.fail("trained again"))
+    train_all([SMALL], Results(tmp_path), quiet)
+    curves = Results(tmp_path).get(SMALL)
+    assert curves.accuracy.shape == (4, 2)
+    assert [s["clip_norm"] for s in curves.settings] == [0.1, 0.2, 0.5, 1.0]
+
+
+def test_a_file_that_is_something_else_is_one_line(tmp_path) -> None:
+    results = Results(tmp_path)
+    path = results.path(SMALL)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"training": {"dataset": "mnist"}, "correct": []}')
+    with pytest.raises(InputError, match="holds another training"):
+        results.find(SMALL)
+    path.write_text("{")
+    with pytest.raises(InputError, match="is no file of results; remove it"):
+        results.find(SMALL)
+
+
+def test_no_two_trainings_share_a_seed() -> None:
+    made = [
+        Training(dataset, model, grid, sigma, steps, repetition)
+        for dataset in DATASETS
+        for model in MODELS
+        for grid in GRIDS
+        for sigma in (2.0, 4.0, 8.0)
+        for steps in (2500, 10_000)
+        for repetition in (1, 2, 3)
+    ]
+    assert len({t.seed for t in made}) == len(made) == len({t.name for t in made})
+
+
+def test_the_grids_are_the_papers() -> None:
+    sizes = {name: len(grid) for name, grid in GRIDS.items()}
+    assert sizes == {
+        "dpsgd-40": 40, "dpmomentum-280": 280, "dpadam-4": 4,
+        "adadp-4": 4, "dpadamwosm-4": 4, "dpadam-180": 180,
+    }  # fmt: skip
+    usual = candidates("dpadam-4", 4.0)
+    assert {(c.beta1, c.beta2) for c in usual} == {(0.9, 0.999)}
+    assert {c.learning_rate or 1e-3 for c in usual} == {1e-3}
+    assert {c.clip_norm for c in candidates("dpadam-180", 4.0)} == {0.5}
+    with pytest.raises(InputError, match="must be one of"):
+        candidates("dpsgd-41", 4.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"datasets": ("gisette",)}, "datasets='gisette': must be among adult"),
+        ({"models": ("cnn",)}, "models='cnn': must be among lr"),
+        ({"sigmas": (0.0,)}, "sigmas=0"),
+        ({"repetitions": 0}, "repetitions=0"),
+    ],
+)
+def test_a_wrong_choice_is_one_line(wrong, said) -> None:
+    with pytest.raises(InputError) as error:
+        Choice(**wrong)
+    assert said in str(error.value)
