@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """A shell starts its background jobs with Ctrl-C ignored; the tests mean it as usual."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _data_folder() -> Path | None:
