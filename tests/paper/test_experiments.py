@@ -75,7 +75,10 @@ def test_the_best_of_four_drawn(tmp_path) -> None:
     assert pruned["mean"][-1] == 0.9  # one rate is left, with four candidates: all are drawn
     assert whole["low"][0] < whole["mean"][0] < whole["high"][0]
     assert whole["worst_twentieth"][0] == 0.5
-    assert found["not_run"] == ["adult-lr-dpmomentum-280-sigma4-T10000-1"]
+    assert found["not_run"] == [
+        "adult-lr-dpmomentum-280-sigma4-T10000-1",
+        "adult-lr-dpadam-24-sigma4-T10000-1",
+    ]
     assert found["candidate_steps"] == {"adult-lr": 440_000}
     assert found["seconds"] == {"adult-lr": 4.0}
 

@@ -105,7 +105,7 @@ def test_the_grids_are_the_papers() -> None:
     sizes = {name: len(grid) for name, grid in GRIDS.items()}
     assert sizes == {
         "dpsgd-40": 40, "dpmomentum-280": 280, "dpadam-4": 4,
-        "adadp-4": 4, "dpadamwosm-4": 4, "dpadam-180": 180,
+        "adadp-4": 4, "dpadamwosm-4": 4, "dpadam-24": 24, "dpadam-180": 180,
     }  # fmt: skip
     usual = candidates("dpadam-4", 4.0)
     assert {(c.beta1, c.beta2) for c in usual} == {(0.9, 0.999)}

@@ -19,7 +19,7 @@ DEFAULT = {"learning_rate": 0.001, "beta1": 0.9, "beta2": 0.999}
 RUN = (
     Block(("adult", "enron"), ("lr",), (4.0,), {GRID: 3}),
     Block(("adult",), ("lr",), (2.0, 8.0), {GRID: 3}),
-    Block(("gisette-standin", "mnist"), ("lr",), (4.0,), {GRID: 1}),
+    Block(("gisette-standin", "mnist", "enron-counts"), ("lr",), (4.0,), {GRID: 1}),
     Block(("adult", "mnist"), ("tlnn",), (4.0,), {GRID: 1}),
 )
 

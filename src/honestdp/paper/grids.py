@@ -13,6 +13,10 @@ GRIDS: dict[str, Grid] = {
     **{name: NAMED[name] for name in ("dpsgd-40", "dpmomentum-280", "dpadam-4")},
     "adadp-4": Grid.product(rule="adadp", clip_norm=CLIP_NORMS),
     "dpadamwosm-4": Grid.product(rule="dpadamwosm", clip_norm=CLIP_NORMS),
+    # Ours: DPAdam with its learning rate tuned too, to tell the rule from its default rate
+    "dpadam-24": Grid.product(
+        rule="dpadam", learning_rate=[0.001, 0.002, 0.005, 0.01, 0.02, 0.05], clip_norm=CLIP_NORMS
+    ),
     # Figure 6, as printed: 0.05 before 0.01, and no 0.1
     "dpadam-180": Grid.product(
         rule="dpadam",

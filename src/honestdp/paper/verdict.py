@@ -1,0 +1,81 @@
+"""The paper's claims, one by one, beside what was measured here.
+
+Each claim names its place in the paper, a rule that was fixed before looking (what "similar",
+"close" and "ahead" mean in points of accuracy), what came out, and the command behind it. The
+verdicts follow from the rules and the committed results alone; the reasons are in `docs/paper.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from honestdp.paper.experiment import DATASETS, Choice, Result
+
+Verdict = Literal["holds", "holds in part", "does not hold"]
+
+SIMILAR = 0.01  # of accuracy: what the paper's pictures, 0.15 high, show as one line
+AHEAD = 0.002  # less is the luck of the draw
+
+
+@dataclass(frozen=True)
+class Claim:
+    """says: what the paper claims, at `place`. rule: when it holds."""
+
+    place: str
+    says: str
+    rule: str
+    measured: str
+    verdict: Verdict
+    command: str
+    picture: str = ""
+
+
+def verdict(passed: Iterable[bool]) -> Verdict:
+    """All: holds. None: does not. Else in part."""
+    found = list(passed)
+    if all(found):
+        return "holds"
+    return "holds in part" if any(found) else "does not hold"
+
+
+def panel_name(row: Result) -> str:
+    sigma = "" if row["sigma"] == 4 else f", σ {row['sigma']:g}"
+    return f"{DATASETS[row['dataset']]} {row['model'].upper()}{sigma}"
+
+
+def listed(parts: Iterable[str]) -> str:
+    return ", ".join(parts)
+
+
+def points(value: float) -> str:
+    """A difference of accuracy, in points with a sign."""
+    return f"{100 * value:+.1f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The results of every experiment, read when asked for."""
+
+    folder: Path
+
+    def of(self, name: str) -> dict[str, Any]:
+        from importlib import import_module
+
+        module: Any = import_module(f"honestdp.paper.{name.replace('-', '_')}")
+        return dict(module.result(Choice(), self.folder))
+
+
+def claims(folder: Path) -> list[Claim]:
+    """All of them, in the paper's order."""
+    from honestdp.paper import verdict_accounting, verdict_heatmaps, verdict_trainings
+
+    measured = Measured(folder)
+    groups: Sequence[Callable[[Measured], Iterator[Claim]]] = (
+        verdict_accounting.claims,
+        verdict_heatmaps.claims,
+        verdict_trainings.claims,
+    )
+    return [claim for group in groups for claim in group(measured)]
