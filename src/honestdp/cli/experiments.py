@@ -41,6 +41,7 @@ Plot = Annotated[Path | None, typer.Option(help="Draw it: FILE.html or FILE.png.
 def add_to(app: typer.Typer) -> None:
     for name, about in EXPERIMENTS.items():
         app.command(name, help=f"{about}\n\nExample: honestdp paper {name} --show")(_command(name))
+    app.command("verdict")(_verdict)
 
 
 def _command(name: str) -> Callable[..., None]:
@@ -81,6 +82,21 @@ def _command(name: str) -> Callable[..., None]:
             voice.note(f"drawn: {plot}")
 
     return command
+
+
+def _verdict(results: Folder = Path("results"), json_: Json = False, quiet: Quiet = False) -> None:
+    """The paper's claims, one by one, beside what was measured.
+
+    Example: honestdp paper verdict
+    """
+    from dataclasses import asdict
+
+    from honestdp.paper import verdict
+
+    voice = Voice(json_, quiet)
+    with voice.busy("reading results"):
+        found = verdict.claims(results)
+    voice.answer("" if voice.json else verdict.text(found), {"claims": [*map(asdict, found)]})
 
 
 def _listed(words: str | None) -> tuple[str, ...] | None:

@@ -148,9 +148,10 @@ def text(result: Result) -> str:
         "",
         *columns(headers, rows, left=2),
         "",
-        "DPSGD 40, DPMomentum 280, DPAdam 4 candidates (rate tuned: 24); accuracy after the last step, means over",
-        "the repetitions. of 4: the best of four drawn at random, mean over 100 draws, from what",
-        "pruning leaves and from the whole grid. early: the mean of the first tenth of the steps.",
+        "DPSGD 40, DPMomentum 280, DPAdam 4 candidates (24 where its rate is tuned too); accuracy",
+        "after the last step, means over the repetitions. of 4: the best of four drawn at random,",
+        "mean over 100 draws, from what pruning leaves and from the whole grid. early: the mean of",
+        "the first tenth of the steps.",
     ]
     if result["momentum"]:
         names = list(result["momentum"][0]["best"])

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from textwrap import fill
+from typing import Any, Literal, get_args
 
 from honestdp.paper.experiment import DATASETS, Choice, Result
 
@@ -66,6 +67,25 @@ class Measured:
 
         module: Any = import_module(f"honestdp.paper.{name.replace('-', '_')}")
         return dict(module.result(Choice(), self.folder))
+
+
+def text(found: Sequence[Claim]) -> str:
+    """The claims as numbered paragraphs."""
+    lines = ["The paper's claims, held to what was measured here (SIMULATION, NOT PRIVATE)"]
+    for number, claim in enumerate(found, start=1):
+        parts = (
+            (f"{number}. {claim.verdict.upper()}", f"{claim.says} ({claim.place})"),
+            ("rule", claim.rule),
+            ("measured", claim.measured),
+            ("command", claim.command),
+        )
+        lines += [
+            "",
+            *(fill(f"{name}: {said}", 98, subsequent_indent="   ") for name, said in parts),
+        ]
+    count = {kind: sum(claim.verdict == kind for claim in found) for kind in get_args(Verdict)}
+    lines += ["", "; ".join(f"{kind}: {each}" for kind, each in count.items())]
+    return "\n".join(lines)
 
 
 def claims(folder: Path) -> list[Claim]:
