@@ -6,14 +6,15 @@ written, whole or not at all.
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable
+from contextlib import suppress
 from gzip import GzipFile
-from http.client import HTTPException
 from io import BytesIO
 from pathlib import Path
 from typing import IO
 from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from honestdp.datasets.files import FOLDER, Content, Kept
 from honestdp.errors import InputError, fail
@@ -21,23 +22,23 @@ from honestdp.private_files import DRAFT, replace_file
 
 TIMEOUT = 60.0  # seconds without a byte
 MOST = 100 << 20  # bytes, packed or not: twice the largest that is wanted
-NOTHING = "nothing was saved"
+NOTHING = "nothing was saved; try again later"
 
 
 def opened(url: str) -> IO[bytes]:
     """The one place that goes out to the network."""
-    return urlopen(url, timeout=TIMEOUT)
+    return urlopen(Request(url, headers={"User-Agent": "honestdp"}), timeout=TIMEOUT)
 
 
 def loaded(kept: Kept[Content], fetch: Callable[[], bytes], download: bool) -> Content:
     """A file's content. Where the file is missing, and `download` says so, it is fetched."""
     path = kept.path()
-    if not download or path.exists():  # what is there is never written over
+    if not download or os.path.exists(path):  # what is there is never written over
         return kept.load()
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise fail(FOLDER, str(path.parent), "is not a folder; make it, then download again")
     packed = fetch()
-    content = kept.checked(packed, f"{kept.file} as fetched", f"{NOTHING}; try again later")
+    content = kept.checked(packed, f"{kept.file} as fetched", NOTHING)
     _save(path, packed)
     return content
 
@@ -49,9 +50,7 @@ def unpacked(url: str) -> bytes:
         with GzipFile(fileobj=BytesIO(packed)) as stream:
             found = stream.read(MOST + 1)
     except Exception:
-        raise InputError(
-            f"{url}: broke off, or is no gzip file; {NOTHING}, try again later"
-        ) from None
+        raise InputError(f"{url}: broke off, or is no gzip file; {NOTHING}") from None
     return _within(found, url)
 
 
@@ -59,10 +58,10 @@ def _fetched(url: str) -> bytes:
     try:
         with opened(url) as answer:
             found = answer.read(MOST + 1)
-    except (OSError, HTTPException) as error:  # no network and no answer in time are OSErrors
+    except Exception as error:  # no network, no answer, one that is not HTTP
         raise InputError(
-            f"{url}: cannot be fetched ({_why(error)}); {NOTHING}; try again with a network, or "
-            f"copy the file into the folder {FOLDER} from a machine that has it"
+            f"{url}: cannot be fetched ({_why(error)}); {NOTHING}, or copy the saved file into the "
+            f"folder {FOLDER} from a machine that has it"
         ) from None
     return _within(found, url)
 
@@ -87,7 +86,8 @@ def _save(path: Path, content: bytes) -> None:
     try:
         replace_file(path, content)
     except BaseException as error:
-        path.with_name(path.name + DRAFT).unlink(missing_ok=True)
+        with suppress(OSError):
+            path.with_name(path.name + DRAFT).unlink()
         if isinstance(error, OSError):
             raise fail(
                 FOLDER, str(path.parent), f"cannot be written to ({_why(error)}); name another"

@@ -31,9 +31,9 @@ def enron(download: bool = False) -> Dataset:
     download: where the folder HONESTDP_DATA does not have it, fetch it (2 MB). These are real
     people's mails: keep them to experiments.
     """
+    mails = loaded(KEPT, lambda: pack(from_tar(unpacked(HOME), HOME)), download)
     from sklearn.feature_extraction.text import CountVectorizer  # a second that others do without
 
-    mails = loaded(KEPT, lambda: pack(from_tar(unpacked(HOME), HOME)), download)
     words = CountVectorizer(stop_words="english", min_df=8)
     counts = words.fit_transform([mail["text"] for mail in mails])
     high = counts.max(axis=0).toarray().ravel().astype(float).tolist()

@@ -47,7 +47,7 @@ class Kept(Generic[Content]):
         path = self.path()
         try:
             packed = path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise fail(FOLDER, str(path.parent), f"holds no {self.file}: {self.get}") from None
         except OSError as error:
             raise InputError(f"{FOLDER}/{self.file}: {error.strerror}; make it readable") from None

@@ -61,5 +61,5 @@ def _part(name: str) -> bytes:
     url = f"{HOME}{name}.gz"
     found = unpacked(url)
     if sha256(found).hexdigest() != IDX[name]:
-        raise InputError(f"{url}: is not {KEPT.called} (checksum); {NOTHING}, try again later")
+        raise InputError(f"{url}: is not {KEPT.called} (checksum); {NOTHING}")
     return found
