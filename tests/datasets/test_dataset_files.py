@@ -214,3 +214,11 @@ def test_the_published_files_give_the_file_that_is_kept(data_folder) -> None:
         head = np.array([0x801, len(labels)], ">i4").tobytes()
         digest = sha256(head + labels.tobytes()).hexdigest()
         assert digest == module.IDX[f"{part}-labels-idx1-ubyte"]
+
+
+def test_the_page_names_every_file_and_its_home() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text()
+    for name, kept in KEPT.items():
+        assert f"`{kept.file}`" in page
+        if name != "gisette":
+            assert f"`{import_module(f'honestdp.datasets.{name}').HOME}`" in page
