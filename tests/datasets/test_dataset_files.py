@@ -80,7 +80,7 @@ def test_a_folder_that_is_not_named(name, monkeypatch) -> None:
         else:
             monkeypatch.setenv("HONESTDP_DATA", value)
         said = refused(LOADERS[name])
-        assert said.startswith("HONESTDP_DATA: not set; name the folder of ")
+        assert said.startswith("HONESTDP_DATA: not set; set it to the folder for ")
         assert WAY_OUT[name] in said
 
 

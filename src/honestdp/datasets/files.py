@@ -40,7 +40,7 @@ class Kept(Generic[Content]):
     def path(self) -> Path:
         folder = os.environ.get(FOLDER)
         if not folder:
-            raise InputError(f"{FOLDER}: not set; name the folder of {self.file} by it: {self.get}")
+            raise InputError(f"{FOLDER}: not set; set it to the folder for {self.file}: {self.get}")
         return Path(folder) / self.file
 
     def load(self) -> Content:
