@@ -53,9 +53,12 @@ def numbers_schema(
     )
 
 
-def with_target(inputs: Any, targets: NDArray[Any]) -> csr_matrix:
+def with_target(inputs: NDArray[Any], targets: NDArray[Any]) -> csr_matrix:
     """Inputs and target as one sparse table, the target last."""
-    from scipy.sparse import hstack
-
-    column = csr_matrix(targets.reshape(-1, 1).astype(np.float32))
-    return csr_matrix(hstack([csr_matrix(inputs, dtype=np.float32), column], format="csr"))
+    whole = np.column_stack([inputs, targets.astype(inputs.dtype)])
+    rows, columns = whole.shape
+    at = np.flatnonzero(whole)  # by hand: SciPy's own way from dense takes several times as long
+    starts = np.searchsorted(at, np.arange(rows + 1) * columns).astype(np.int32)
+    values = whole.reshape(-1)[at].astype(np.float32)
+    indices = (at % columns).astype(np.int32)
+    return csr_matrix((values, indices, starts), shape=(rows, columns))
