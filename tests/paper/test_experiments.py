@@ -24,7 +24,7 @@ RESULTS = ROOT / "results"
 def put(folder: Path, training: Training, correct, rows: int = 1000) -> None:
     """A training as if it had been run: correct [candidate, time]."""
     steps = list(range(training.every, training.steps + 1, training.every))
-    facts = {"training": asdict(training), "steps": steps, "rows": rows, "seconds": 2.0}
+    facts = {"training": asdict(training), "steps": steps, "rows": rows, "core_seconds": 2.0}
     counts = np.broadcast_to(correct, (len(GRIDS[training.grid]), len(steps)))
     write(Results(folder).path(training), facts, "correct", counts.tolist())
 
@@ -80,7 +80,7 @@ def test_the_best_of_four_drawn(tmp_path) -> None:
         "adult-lr-dpadam-24-sigma4-T10000-1",
     ]
     assert found["candidate_steps"] == {"adult-lr": 440_000}
-    assert found["seconds"] == {"adult-lr": 4.0}
+    assert found["core_seconds"] == {"adult-lr": 4.0}
 
 
 @pytest.mark.parametrize(("gap", "good"), [(4, ["0.5", "0.6", "0.7"]), (6, [])])

@@ -70,7 +70,7 @@ def result(choice: Choice, folder: Path) -> dict[str, Any]:
         "panels": [_panel(key, grids) for key, grids in panels.found.items()],
         "milliseconds": timed["rows"],
         "not_run": panels.missing,
-        "seconds": panels.seconds,
+        "core_seconds": panels.core_seconds,
         "candidate_steps": panels.candidate_steps,
     }
 

@@ -51,7 +51,7 @@ def result(choice: Choice, folder: Path) -> dict[str, Any]:
         "panels": made,
         "momentum": _momentum(panels),
         "not_run": panels.missing,
-        "seconds": panels.seconds,
+        "core_seconds": panels.core_seconds,
         "candidate_steps": panels.candidate_steps,
     }
 

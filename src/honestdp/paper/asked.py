@@ -78,11 +78,11 @@ class Panels:
         return cls(found, missing)
 
     @property
-    def seconds(self) -> dict[str, float]:
-        """What the trainings took, by dataset and model."""
+    def core_seconds(self) -> dict[str, float]:
+        """What the trainings took, scoring included, by dataset and model."""
         took: dict[str, float] = {}
         for (dataset, model, _), grids in self.found.items():
-            each = sum(curves.seconds for kept in grids.values() for curves in kept)
+            each = sum(curves.core_seconds for kept in grids.values() for curves in kept)
             took[f"{dataset}-{model}"] = round(took.get(f"{dataset}-{model}", 0) + each, 1)
         return took
 

@@ -67,7 +67,7 @@ def result(choice: Choice, folder: Path) -> dict[str, Any]:
         "clip_norm": 0.5,
         "panels": rows,
         "not_run": panels.missing,
-        "seconds": panels.seconds,
+        "core_seconds": panels.core_seconds,
         "candidate_steps": panels.candidate_steps,
     }
 

@@ -77,7 +77,7 @@ def result(choice: Choice, folder: Path) -> dict[str, Any]:
         ],
         "kept_rates": kept_rates(GRID, groups) if groups else [],
         "not_run": panels.missing,
-        "seconds": panels.seconds,
+        "core_seconds": panels.core_seconds,
         "candidate_steps": panels.candidate_steps,
     }
 

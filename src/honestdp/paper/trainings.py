@@ -80,7 +80,7 @@ class Curves:
     steps: list[int]
     correct: NDArray[np.int64]
     rows: int
-    seconds: float
+    core_seconds: float
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ class Results:
             known["steps"],
             np.array(known["correct"]),
             known["rows"],
-            known["seconds"],
+            known["core_seconds"],
         )
 
     def get(self, training: Training) -> Curves:
