@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from honestdp.errors import InputError
 from honestdp.paper.experiment import DATASETS, Choice
 from honestdp.paper.trainings import Curves, Results, Training
 
@@ -75,6 +76,8 @@ class Panels:
                 continue
             panel = found.setdefault((training.dataset, training.model, training.sigma), {})
             panel.setdefault(training.grid, []).append(curves)
+        if not found:
+            raise InputError(f"{results.folder}: nothing of it is there; run the experiment first")
         return cls(found, missing)
 
     @property

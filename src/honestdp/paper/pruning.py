@@ -36,13 +36,12 @@ def mean_accuracy(kept: list[Curves]) -> NDArray[np.float64]:
 
 def wins(panels: Iterable[list[Curves]]) -> NDArray[np.float64]:
     """How often each candidate is the best, over all panels and times; ties share."""
-    total: NDArray[np.float64] | None = None
+    counted = []
     for kept in panels:
         accuracy = mean_accuracy(kept)
         best = accuracy == accuracy.max(axis=0)
-        counted = (best / best.sum(axis=0)).sum(axis=1)
-        total = counted if total is None else total + counted
-    return np.zeros(0) if total is None else total
+        counted.append((best / best.sum(axis=0)).sum(axis=1))
+    return np.asarray(np.sum(counted, axis=0))
 
 
 def kept_rates(grid: str, panels: Iterable[list[Curves]]) -> list[float]:
@@ -66,16 +65,16 @@ def result(choice: Choice, folder: Path) -> dict[str, Any]:
         "experiment": "pruning",
         "what": WHAT,
         "panels": [list(key) for key in panels.found],
-        "times": round(won.sum()) if groups else 0,
+        "times": round(won.sum()),
         "wins": [
             {
                 "learning_rate": setting["learning_rate"],
                 "clip_norm": setting["clip_norm"],
                 "wins": round(float(count), 3),
             }
-            for setting, count in zip(settings, won, strict=bool(groups))
+            for setting, count in zip(settings, won, strict=True)
         ],
-        "kept_rates": kept_rates(GRID, groups) if groups else [],
+        "kept_rates": kept_rates(GRID, groups),
         "not_run": panels.missing,
         "core_seconds": panels.core_seconds,
         "candidate_steps": panels.candidate_steps,
