@@ -95,33 +95,21 @@ def _rounded(values: NDArray[np.float64]) -> list[float]:
 
 
 def text(result: Result) -> str:
-    headers = ["dataset", "model", "sigma"]
-    for part in ("best", "median", "best, first tenth"):
-        headers += [f"{name} {part}" for name in NAMES.values()]
-    rows = []
-    for row in result["panels"]:
-        early = max(1, len(row["steps"]) // 10)
-        rows.append(
+    lines = ["Figure 8: three adaptive rules, four clip norms each", WHAT]
+    for words, part, early in (
+        ("Best over the clip norms, after the last step:", "best", False),
+        ("Median over the clip norms, after the last step:", "median", False),
+        ("Best over the clip norms, mean of the first tenth of the steps:", "best", True),
+    ):
+        rows = [
             (
                 *(row["dataset"], row["model"], f"{row['sigma']:g}"),
-                *(f"{row['best'][grid][-1]:.4f}" if grid in row["best"] else "-" for grid in NAMES),
-                *(
-                    f"{row['median'][grid][-1]:.4f}" if grid in row["median"] else "-"
-                    for grid in NAMES
-                ),
-                *(
-                    f"{np.mean(row['best'][grid][:early]):.4f}" if grid in row["best"] else "-"
-                    for grid in NAMES
-                ),
+                *(_shown(row[part].get(grid), early) for grid in NAMES),
             )
-        )
-    lines = [
-        f"Figure 8: three adaptive rules, four clip norms each ({WHAT})",
-        "",
-        *columns(headers, rows, left=2),
-        "",
-        "best, median: over the clip norms, after the last step, means over the repetitions.",
-    ]
+            for row in result["panels"]
+        ]
+        headers = ("dataset", "model", "sigma", *NAMES.values())
+        lines += ["", words, "", *columns(headers, rows, left=2)]
     if result["milliseconds"]:
         lines += ["", "Milliseconds a candidate-step, 40 at once:", ""]
         lines += columns(
@@ -137,6 +125,12 @@ def text(result: Result) -> str:
             left=2,
         )
     return "\n".join(lines)
+
+
+def _shown(values: list[float] | None, early: bool) -> str:
+    if values is None:
+        return "-"
+    return f"{np.mean(values[: max(1, len(values) // 10)]) if early else values[-1]:.4f}"
 
 
 def picture(result: Result) -> Picture:

@@ -92,7 +92,8 @@ def text(result: Result) -> str:
     ]
     return "\n".join(
         [
-            f"Figure 6: DPAdam, 180 settings, C 0.5, T {STEPS} ({WHAT})",
+            f"Figure 6: DPAdam, 180 settings, C 0.5, T {STEPS}",
+            WHAT,
             "",
             *columns(headers, rows, left=2),
             "",

@@ -97,7 +97,8 @@ def text(result: Result) -> str:
     dropped = [f"{rate:g}" for rate in rates if rate not in result["kept_rates"]]
     return "\n".join(
         [
-            f"Pruning: how often each (learning rate, clip norm) of DPSGD is best ({WHAT})",
+            "Pruning: how often each (learning rate, clip norm) of DPSGD is best",
+            WHAT,
             "",
             *columns(("rate", *(f"C {clip:g}" for clip in clips), "all"), rows),
             "",
