@@ -10,6 +10,7 @@ An experiment is a module with four functions:
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ def provenance() -> dict[str, Any]:
     from honestdp.paper.machine import commit, machine
 
     return {"commit": commit(), "machine": machine()}
+
+
+def seed(name: str) -> int:
+    """The seed of what has this name: its own, so that no two share lots or noise."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 
 def read(path: Path) -> dict[str, Any] | None:
