@@ -52,6 +52,11 @@ def seed(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 
+def rounded(value: float) -> float:
+    """To six digits, as measured numbers are saved."""
+    return float(f"{value:.6g}")
+
+
 def read(path: Path) -> dict[str, Any] | None:
     """A saved result; None where there is none yet."""
     try:

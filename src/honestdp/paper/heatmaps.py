@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, Choice, Told, provenance, read, seed, write
+from honestdp.paper.experiment import WHAT, Choice, Told, provenance, read, rounded, seed, write
 
 if TYPE_CHECKING:  # pictures of saved maps need no torch
     from torch import Tensor
@@ -226,11 +226,7 @@ def scored(
             loss += errors.square().sum(1)
         clipped += (errors.abs() * rows.squares[part].double().sqrt() > bound).sum(1)
     pairs = zip((loss / len(rows)).tolist(), (clipped / len(rows)).tolist(), strict=True)
-    return [[_digits(a) if math.isfinite(a) else None, _digits(b)] for a, b in pairs]
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.6g}")
+    return [[rounded(a) if math.isfinite(a) else None, rounded(b)] for a, b in pairs]
 
 
 @cache
@@ -252,18 +248,18 @@ def problem(dataset: str) -> dict[str, Any]:
 
         known: dict[str, Any] = {
             "loss": "mean squared error",
-            "distance": _digits(WEIGHT * math.sqrt(DIMENSIONS)),
+            "distance": rounded(WEIGHT * math.sqrt(DIMENSIONS)),
             "distance_is": "10 sqrt(10), exact: the weights that made y, and a bias of 0",
-            "smoothness": _digits(curvature),
+            "smoothness": rounded(curvature),
         }
         errors = rows.targets.double().abs()
     else:
         known = {
             "loss": "mean logistic loss",
-            "distance": _digits(_penalised(x.numpy(), rows.targets.numpy())),
+            "distance": rounded(_penalised(x.numpy(), rows.targets.numpy())),
             "distance_is": "norm of a non-private fit, penalised by half its squared norm: without "
             "a penalty the optimum of separable rows is at infinity, so R is a choice",
-            "smoothness": _digits(curvature / 4),
+            "smoothness": rounded(curvature / 4),
             "one_direction": _one_direction(x.numpy(), rows.targets.numpy(), norms.numpy()),
         }
         errors = torch.full_like(norms, 0.5)
@@ -272,7 +268,7 @@ def problem(dataset: str) -> dict[str, Any]:
         "rows": len(rows),
         "parameters": x.shape[1],
         "parameters_are": "the columns and a bias, which the paper's model has not",
-        "first_gradients": [_digits(float(q)) for q in quantiles],
+        "first_gradients": [rounded(float(q)) for q in quantiles],
     }
 
 
@@ -296,4 +292,4 @@ def _one_direction(
     best = minimize_scalar(
         lambda log: float(np.logaddexp(0, -margins * math.exp(log)).mean()), bounds=(-5, 8)
     )
-    return {"travel": _digits(math.exp(best.x)), "loss": _digits(best.fun)}
+    return {"travel": rounded(math.exp(best.x)), "loss": rounded(best.fun)}
