@@ -44,7 +44,7 @@ def test_on_zero_gradients_it_is_the_constant(tmp_path: Path) -> None:
         assert row["mean"][-1] == pytest.approx(1, abs=0.005)
         assert row["close"][-1] > 0.98
         assert row["left_mean"] == row["left_sampling"] == 0
-        # 0.79 % in standard deviation, times 1.64: quantiles of v's own fluctuation
+        # 1.6 % in standard deviation, times 1.64: the quantiles of v's own fluctuation
         assert 0.95 < row["low"][-1] < 0.985 < 1.015 < row["high"][-1] < 1.05
     assert "never" not in step_size.text(found)
     assert step_size.picture(found).simulation

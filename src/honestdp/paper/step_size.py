@@ -282,8 +282,8 @@ def picture(result: Result) -> Picture:
     return Picture(
         TITLE,
         [_panel(run, colors) for run in result["runs"]],
-        "Mean over the parameters, shaded from the 5 % to the 95 % quantile; LR. zero: gradients "
-        "of zero, the theorem's premise.",
+        "Mean over the parameters; shaded for the least C, from the 5 % to the 95 % quantile; LR. "
+        "zero: gradients of zero, the theorem's premise.",
         columns=min(4, len(result["runs"])),
         shared_legend=True,
         simulation=True,
@@ -297,12 +297,13 @@ def _panel(run: Mapping[str, Any], colors: Sequence[str]) -> Panel:
             row["steps"],
             row["mean"],
             color=color,
-            low=row["low"],
-            high=row["high"],
+            # One is enough: they lie over each other.
+            low=row["low"] if row is run["clips"][0] else None,
+            high=row["high"] if row is run["clips"][0] else None,
         )
         for row, color in zip(run["clips"], colors, strict=True)
     ]
     ends = [run["clips"][0]["steps"][0], run["clips"][0]["steps"][-1]]
     lines.append(Line("Theorem 3", ends, [1.0, 1.0], "dash", color="black"))
     title = f"{run['dataset']}, sigma = {run['sigma']:g}"
-    return Panel(title, "step", "ESS / ESS*", lines)
+    return Panel(title, "step", "ESS / ESS*", lines, y_range=(0.0, 1.2))

@@ -22,7 +22,7 @@ Losses = NDArray[np.float64]  # [rate, clip]
 
 WITHIN = 1.05  # times the best loss: as good
 JUMP = 10.0  # a change of rate * clip by so much, from a clip norm to the next, starts a new branch
-CLIPPED = 0.5  # of the rows, at the end: clipping counts as active
+CLIPPED = 0.1  # of the rows or more, at the end: clipping counts as active
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def branches(best: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     jump = one["rate"] * one["clip"] / (other["rate"] * other["clip"])
-    same = (one["clipped"] > CLIPPED) == (other["clipped"] > CLIPPED)
+    same = (one["clipped"] >= CLIPPED) == (other["clipped"] >= CLIPPED)
     return same and 1 / JUMP < jump < JUMP
 
 
@@ -115,7 +115,7 @@ def _fitted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "from": rows[0]["clip"],
         "to": rows[-1]["clip"],
         "points": len(rows),
-        "clipped": bool(rows[0]["clipped"] > CLIPPED),
+        "clipped": bool(rows[0]["clipped"] >= CLIPPED),
         "slope": float(np.polyfit(x, y, 1)[0]),
         "product": float(np.exp(np.mean(x + y))),  # of rate and clip, their geometric mean
     }
