@@ -146,6 +146,8 @@ def test_printed_rate_is_not_least_even_in_the_papers_own_bound() -> None:
     own = theorem2.Setting(31.6, 1, 100, 4.0, 1)  # d = L = 1
     assert own.bound(own.printed(1.0), 1.0) > 4 * own.bound(own.corrected(1.0), 1.0)
     assert own.corrected(1.0) == pytest.approx(10 * own.printed(1.0))
+    # T steps of length rate * C, noise aside, end short of the optimum
+    assert own.printed(1.0) * 1.0 * own.steps < own.distance / 4
 
 
 def made_up(power: float, scale: float = 2.0) -> tuple[list[float], theorem2.Losses]:

@@ -86,7 +86,7 @@ def _best(grid: Sequence[float], found: Sequence[Found]) -> dict[str, Any]:
     return {"rates": rates, "branches": theorem2.branches(rates)}
 
 
-def text(title: str, result: Result) -> str:
+def text(title: str, result: Result, why: Sequence[str]) -> str:
     problem = result["problem"]
     lines = [
         title,
@@ -98,14 +98,14 @@ def text(title: str, result: Result) -> str:
     for entry in result["maps"]:
         lines += [
             "",
-            f"sigma = {entry['sigma']:g}, T = {entry['steps']}, {entry['repetitions']} repetitions",
+            f"sigma = {entry['sigma']:g}, T = {entry['steps']}, repetitions: {entry['repetitions']}",
             "",
             *_white_table(entry),
             "",
             *_branch_table(entry, problem["distance"]),
             *_limits(entry, problem),
         ]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *why])
 
 
 def _white_table(entry: Mapping[str, Any]) -> list[str]:
