@@ -199,23 +199,21 @@ def test_spread_and_line_of_marked_cells() -> None:
 
 
 @pytest.mark.parametrize("experiment", [heatmap_synthetic, heatmap_enron])
-def test_committed_results_need_neither_torch_nor_data(experiment: Any, tmp_path: Path) -> None:
+def test_committed_results_need_neither_torch_nor_data(experiment: Any) -> None:
     name = experiment.__name__.rpartition(".")[2]
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         f"from honestdp.paper import {name} as e\n"
         "from honestdp.paper.experiment import Choice\n"
-        "from honestdp.report.picture import save\n"
         f"found = e.result(Choice(), Path({str(RESULTS)!r}))\n"
-        f"print(e.text(found)); save(e.picture(found), Path({str(tmp_path / 'p.png')!r}))\n"
+        "print(e.text(found), e.picture(found).title)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=_without_data()
     )
     assert done.returncode == 0, done.stderr
     assert "Theorem 2" in done.stdout
-    assert (tmp_path / "p.png").stat().st_size > 10_000
 
 
 def _without_data() -> dict[str, str]:

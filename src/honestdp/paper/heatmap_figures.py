@@ -98,7 +98,7 @@ def text(title: str, result: Result, why: Sequence[str]) -> str:
     for entry in result["maps"]:
         lines += [
             "",
-            f"sigma = {entry['sigma']:g}, T = {entry['steps']}, repetitions: {entry['repetitions']}",
+            f"sigma = {entry['sigma']:g}, T = {entry['steps']}; {entry['repetitions']} times",
             "",
             *_white_table(entry),
             "",
@@ -266,7 +266,7 @@ def _theorem(grid: Sequence[float], entry: Mapping[str, Any], problem: Mapping[s
         rates = [straight["travel"] / entry["steps"] / clip for clip in grid]
         lines.append(_within(grid, "gradients' directions alone", rates, "dot", "green"))
     return Panel(
-        f"Best rate by clip norm, T = {entry['steps']}",
+        f"Best rate by C, T = {entry['steps']}",
         "clip norm C",
         "learning rate",
         lines,
