@@ -10,6 +10,7 @@ An experiment is a module with four functions:
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,16 @@ def provenance() -> dict[str, Any]:
     from honestdp.paper.machine import commit, machine
 
     return {"commit": commit(), "machine": machine()}
+
+
+def seed(name: str) -> int:
+    """The seed of what has this name: its own, so that no two share lots or noise."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+
+
+def rounded(value: float) -> float:
+    """To six digits, as measured numbers are saved."""
+    return float(f"{value:.6g}")
 
 
 def read(path: Path) -> dict[str, Any] | None:

@@ -10,7 +10,6 @@ These are simulations: seeded, scored without noise, on data declared public. Th
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, Told, provenance, read, write
+from honestdp.paper.experiment import WHAT, Told, provenance, read, seed, write
 from honestdp.paper.grids import GRIDS, candidates
 
 LOT_SIZE = 250  # in all of the paper
@@ -61,8 +60,7 @@ class Training:
 
     @property
     def seed(self) -> int:
-        """Its own, so that no two trainings share lots or noise."""
-        return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:4], "big")
+        return seed(self.name)
 
     @property
     def work(self) -> float:
