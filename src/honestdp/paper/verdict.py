@@ -89,13 +89,19 @@ def text(found: Sequence[Claim]) -> str:
 
 
 def claims(folder: Path) -> list[Claim]:
-    """All of them, in the paper's order."""
-    from honestdp.paper import verdict_accounting, verdict_heatmaps, verdict_trainings
+    """All of them: accounting, learning rate and clip norm, optimizers, the whole."""
+    from honestdp.paper import (
+        verdict_accounting,
+        verdict_frontier,
+        verdict_heatmaps,
+        verdict_trainings,
+    )
 
     measured = Measured(folder)
     groups: Sequence[Callable[[Measured], Iterator[Claim]]] = (
         verdict_accounting.claims,
         verdict_heatmaps.claims,
         verdict_trainings.claims,
+        verdict_frontier.claims,
     )
     return [claim for group in groups for claim in group(measured)]
