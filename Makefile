@@ -9,7 +9,7 @@ SHELL := /bin/bash
 READY := $(VENV)/.ready
 DEMO := build/demo
 
-.PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults bench-opacus docs clean help
+.PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults bench-opacus paper docs clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
 	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"
 	@echo "make bench-opacus    one job both ways: Optuna around Opacus, and honestdp (20 minutes)"
+	@echo "make paper           the paper's experiments: what is not in results/ yet (hours; HONESTDP_DATA), docs/paper.md"
 	@echo "make docs            the documentation site, in build/site"
 	@echo "make bench-defaults  where the default lot size, steps and kappa come from (15 minutes; HONESTDP_DATA)"
 
@@ -66,6 +67,12 @@ bench-defaults: $(READY)
 
 bench-opacus: $(READY)
 	$(BIN)/python benchmarks/opacus_optuna.py
+
+# Each goes on with what it has saved; the page and its pictures are made from the results alone.
+paper: $(READY)
+	@for name in heatmap-synthetic heatmap-enron defaults advantage pruning adaptive step-size honest-frontier balanced; do \
+	  $(BIN)/honestdp paper $$name > /dev/null || exit 1; done
+	$(BIN)/python tools/paper_page.py --pictures
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir build/site
