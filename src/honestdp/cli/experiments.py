@@ -89,17 +89,22 @@ def _verdict(results: Folder = Path("results"), json_: Json = False, quiet: Quie
     from dataclasses import asdict
 
     from honestdp.paper import verdict
+    from honestdp.paper.experiment import WHAT
 
     voice = Voice(json_, quiet)
     with voice.busy("reading results"):
         found = verdict.claims(results)
-    voice.answer("" if voice.json else verdict.text(found), {"claims": [*map(asdict, found)]})
+    facts = {"what": WHAT, "claims": [*map(asdict, found)]}
+    voice.answer("" if voice.json else verdict.text(found), facts)
 
 
 def _listed(words: str | None) -> tuple[str, ...] | None:
     if words is None:
         return None
-    return tuple(word.strip() for word in words.split(",") if word.strip()) or None
+    found = tuple(word.strip() for word in words.split(","))
+    if not all(found):
+        raise typer.BadParameter(f"{words!r} has an empty word; write words like a,b")
+    return found
 
 
 def _train(experiment: Any, choice: Any, results: Path, voice: Voice) -> None:

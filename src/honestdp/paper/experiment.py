@@ -63,6 +63,20 @@ class Choice:
     def given(self) -> bool:
         return self != Choice()
 
+    def check(
+        self, datasets: Sequence[str], models: Sequence[str] = ("lr",), sigmas: bool = True
+    ) -> None:
+        """Raise where something was chosen that an experiment has not."""
+        for name, chosen, known in (
+            ("datasets", self.datasets, datasets),
+            ("models", self.models, models),
+        ):
+            for word in chosen or ():
+                if word not in known:
+                    raise fail(name, word, f"this experiment has {', '.join(known)}")
+        if self.sigmas and not sigmas:
+            raise fail("sigmas", self.sigmas[0], "noise follows from epsilon here; leave it out")
+
 
 def provenance() -> dict[str, Any]:
     """Where a result comes from: the commit, the machine, the versions, the day."""
@@ -85,9 +99,9 @@ def read(path: Path) -> dict[str, Any] | None:
     """A saved result; None where there is none yet."""
     try:
         return dict(json.loads(path.read_text()))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, TypeError):
+    except (ValueError, TypeError):
         raise InputError(f"{path}: is no file of results; remove it") from None
 
 

@@ -19,8 +19,8 @@ WHY = (
     "C far below all gradients: only their directions are left, and training goes straight. The "
     "slope is -1, but the travel rate x C x T is what counts, so 1/T and not 1/sqrt(T); it comes "
     "near the printed formula by accident. Such clipping costs: its loss is far from the best.",
-    "C from 0.1 to 1, some rows clipped: here the corrected formula holds to a factor of 3, as far "
-    "as R can be said.",
+    "C from 0.1 to 1, some rows clipped: here the corrected formula holds to a factor of 3 (4 for "
+    "averaged iterates), as far as R can be said.",
     "C above the gradients: the noise still grows with C, the signal does not. Runs end short of "
     "the optimum, and the best rate falls faster than 1/C.",
 )

@@ -17,11 +17,12 @@ REPETITIONS = {100: 3, 5000: 1}  # of each number of steps
 TITLE = "Figures 2 and 3: training loss over learning rate and clip norm, synthetic regression"
 
 WHY = (
-    "The printed rate cannot arrive: T steps of at most rate x C go R / sqrt(1 + sigma^2) far, a "
-    "quarter of the way at sigma = 4.",
+    "The printed rate cannot arrive: T steps of at most rate x C go R / sqrt(1 + sigma^2) far, at "
+    "sigma = 4 a quarter of the way.",
     "The best lies between R / (C T), which just arrives, and the corrected R / (C sqrt(T)): the "
     "bound knows no curvature, and about a curved optimum the last steps' length costs its square. "
-    "Averaged iterates, of which the theorem speaks, allow longer steps and come nearer to it.",
+    "Averaged iterates (here of the second half; the theorem's are of all) allow longer steps and "
+    "come nearer to it.",
     "C above the last gradients: nothing is clipped near the optimum, curvature limits the rate, "
     "and it no longer depends on C as 1/C.",
 )

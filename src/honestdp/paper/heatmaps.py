@@ -31,7 +31,8 @@ GRID = tuple(float(f"{digit}e{scale}") for scale in range(-4, 2) for digit in (1
 SIGMA, LOT_SIZE = 4.0, 250
 TOGETHER = 150  # candidates trained between two saves
 
-# Theorem 2 speaks of averaged iterates; the paper's map is of the last.
+# Theorem 2 speaks of the average of all iterates; ours is of the second half, the paper's map of
+# the last.
 OPTIMIZERS = {
     "dpsgd": {"rule": "dpsgd"},
     "dpsgd-averaged": {"rule": "dpsgd", "average": True},
@@ -78,6 +79,7 @@ class Found:
 
 def wanted(dataset: str, repetitions: Mapping[int, int], choice: Choice) -> list[Map]:
     """All maps of a dataset: so many repetitions of each number of steps."""
+    choice.check((dataset,))
     return [
         Map(dataset, optimizer, steps, sigma, repetition)
         for steps, usual in repetitions.items()

@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy
 import torch
 
-LOAD = os.getloadavg()[0]  # what else ran in the last minute
+from honestdp.version import __version__
+
+# What else ran in the last minute; Windows does not say.
+LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
 
 
 def machine() -> dict[str, Any]:
@@ -22,6 +26,8 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "platform": platform.platform(),
         "python": platform.python_version(),
+        "honestdp": __version__,
+        "numpy": numpy.__version__,
         "torch": torch.__version__,
         "torch_threads": torch.get_num_threads(),
         "numba": numba.__version__,
@@ -41,7 +47,8 @@ def processor() -> str:
 
 @cache  # what runs is what was read at the start
 def commit() -> str:
-    """The commit the code is at; with a + where its sources have been changed since."""
+    """The commit the code is at; with a + where its sources have been changed since. "unknown"
+    where it is not in its own repository: an installed copy may lie in someone else's."""
 
     def git(*words: str) -> str:
         here = Path(__file__).parent
@@ -51,5 +58,7 @@ def commit() -> str:
             return ""
         return done.stdout.strip()
 
+    if not git("ls-files", "--", Path(__file__).name):
+        return "unknown"
     changed = git("status", "--porcelain", "--", ":/src", ":/benchmarks/*.py")
-    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if changed else "")
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")

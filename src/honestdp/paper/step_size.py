@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
 from honestdp.paper.experiment import (
     WHAT,
     Choice,
@@ -67,6 +67,9 @@ class Watched:
 
 
 def _wanted(choice: Choice) -> list[Watched]:
+    choice.check([name for name in STEPS if name != ZERO])
+    if choice.repetitions not in (None, 1):
+        raise fail("repetitions", choice.repetitions, "each is watched once; leave it out")
     return [
         Watched(dataset, sigma, steps)
         for dataset, steps in STEPS.items()
@@ -88,12 +91,14 @@ def _read(folder: Path, which: Watched) -> dict[str, Any] | None:
 
 def run(choice: Choice, folder: Path, tell: Told) -> None:
     """Saves after every clip norm."""
-    wanted = _wanted(choice)
-    total = len(wanted) * len(CLIP_NORMS)
-    for k, which in enumerate(wanted):
-        known = _read(folder, which) or {"watched": asdict(which), "seconds": 0.0, "clips": []}
+    wanted, done = _wanted(choice), 0
+    begun = {which: _read(folder, which) for which in wanted}
+    left = sum(len(CLIP_NORMS) - len(known["clips"] if known else ()) for known in begun.values())
+    for which in wanted:
+        known = begun[which] or {"watched": asdict(which), "seconds": 0.0, "clips": []}
         for number in range(len(known["clips"]), len(CLIP_NORMS)):
-            tell(which.name, (k * len(CLIP_NORMS) + number) / total)
+            tell(which.name, done / left)
+            done += 1
             began = time.perf_counter()
             known["clips"].append(_watch(which, number))
             known["seconds"] = round(known["seconds"] + time.perf_counter() - began, 2)

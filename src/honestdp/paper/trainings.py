@@ -85,6 +85,10 @@ class Curves:
         return self.correct / self.rows
 
 
+def _settings(grid: str) -> list[dict[str, Any]]:
+    return [dict(setting) for setting in GRIDS[grid].settings]
+
+
 class Results:
     """The trainings in a folder."""
 
@@ -98,7 +102,10 @@ class Results:
         """What is known of a training, finished or not."""
         path = self.path(training)
         known = read(path)
-        if known is not None and known.get("training") != asdict(training):
+        if known is not None and (
+            known.get("training") != asdict(training)
+            or known.get("settings") != _settings(training.grid)
+        ):
             raise InputError(f"{path}: holds another training; remove it")
         return known
 
@@ -114,7 +121,7 @@ class Results:
             return None
         return Curves(
             training,
-            [dict(setting) for setting in GRIDS[training.grid].settings],
+            known["settings"],
             known["steps"],
             np.array(known["correct"]),
             known["rows"],
@@ -134,6 +141,7 @@ class Results:
 
 def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> None:
     """Trains what is not there yet, in order."""
+    results.folder.mkdir(parents=True, exist_ok=True)  # fails now, not after the first training
     shares = [
         t.work * results.missing(t) / len(GRIDS[t.grid]) for t in trainings
     ]  # of the work that is left, not of all
@@ -161,6 +169,7 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
     known = results.read(training) or {
         "what": WHAT,
         "training": asdict(training),
+        "settings": _settings(training.grid),
         "lot_size": LOT_SIZE,
         "train_rows": len(rows.train),
         "rows": len(rows.validation),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from honestdp.paper import table3
@@ -16,13 +17,14 @@ def claims(measured: Measured) -> Iterator[Claim]:
     run = {n: run_curve(n, STEPS) for n in (small, 60_000, 100_000, large)}
     delta = {n: delta_for(n) for n in run}
     blow_up = {n: lt(run[n], delta[n], 1) / ma(run[n], delta[n]) for n in (small, large)}
+    base2 = {n: lt(run[n], delta[n], 1, math.log2) / ma(run[n], delta[n]) for n in (small, large)}
     yield Claim(
         "Section 4, Figure 1 left",
         "One candidate costs under LT about five times what it costs alone, more with more rows: "
         "4.8 times at n = 5,000, 7.3 at 950,000",
         "within 0.2 of both figures",
-        f"{blow_up[small]:.2f} and {blow_up[large]:.2f} (natural log; 4.79 and 7.28 with log base "
-        "2, which the figure seems drawn with)",
+        f"{blow_up[small]:.2f} and {blow_up[large]:.2f} (natural log; {base2[small]:.2f} and "
+        f"{base2[large]:.2f} with log base 2, which the figure seems drawn with)",
         verdict([abs(blow_up[small] - 4.8) < 0.2, abs(blow_up[large] - 7.3) < 0.2]),
         "honestdp paper fig1",
         "fig1",
@@ -59,7 +61,9 @@ def claims(measured: Measured) -> Iterator[Claim]:
         "At equal candidates composition costs no more than LT up to 14 of them (n = 5,000) and "
         "26 (60,000)",
         "within one of both counts",
-        f"{crossed[small]} and {crossed[60_000]} (15 and 26 with log base 2)",
+        f"{crossed[small]} and {crossed[60_000]} ("
+        + " and ".join(str(crossing(run[n], delta[n], math.log2)) for n in crossed)
+        + " with log base 2)",
         verdict([abs(crossed[small] - 14) <= 1, abs(crossed[60_000] - 26) <= 1]),
         "honestdp paper fig-candidates",
         "fig-candidates",
@@ -77,26 +81,42 @@ def claims(measured: Measured) -> Iterator[Claim]:
         "honestdp paper table3",
         "table3",
     )
-    yield _composition_today()
+    yield from _composition()
 
 
-def _composition_today() -> Claim:
-    """Section 4's conclusion, with today's accounting."""
+def _composition() -> Iterator[Claim]:
+    """Section 4's conclusion: against LT, as the paper has it, and against today's bounds."""
     from honestdp.privacy import events, guarantee, selection
     from honestdp.privacy.runs import geometric
 
-    run = events.training(250 / 36177, 4.0, 2500)
-    together = guarantee.epsilon(events.Repeated(run, 40), 1e-6)
-    four = guarantee.epsilon(events.Repeated(run, 4), 1e-6)
-    best = selection.profile_bound(guarantee.profile(run), geometric(1 / 40)).epsilon(1e-6)
-    best_of_4 = selection.profile_bound(guarantee.profile(run), geometric(1 / 4)).epsilon(1e-6)
-    return Claim(
+    n, few, many = 36_177, 4, 40
+    run, delta = run_curve(n, 2500), delta_for(n)
+    composed = {k: ma(run, delta, k) for k in (few, many)}
+    stopped = {k: lt(run, delta, 1 / k) for k in (few, many)}
+    yield Claim(
         "Abstract (i), Section 4",
+        "Standard composition outperforms LT where candidates are few; LT is for many",
+        "cheaper at 4 candidates, dearer at 40",
+        f"ε {composed[few]:.2f} against {stopped[few]:.2f} at 4, {composed[many]:.2f} against "
+        f"{stopped[many]:.2f} at 40 (n = {n:,}, σ 4, T 2,500, the paper's accountant)",
+        verdict([composed[few] < stopped[few], composed[many] > stopped[many]]),
+        "honestdp paper fig-candidates",
+        "fig-candidates",
+    )
+    event = events.training(250 / n, 4.0, 2500)
+    tight = {k: guarantee.epsilon(events.Repeated(event, k), delta) for k in (few, many)}
+    profile = guarantee.profile(event)
+    best = {
+        k: selection.profile_bound(profile, geometric(1 / k)).epsilon(delta) for k in (few, many)
+    }
+    yield Claim(
+        "The same, today",
         "Standard composition outperforms more advanced techniques in many settings",
-        "cheaper than LT at 4 candidates, and at 4 and 40 than the best bound of today",
-        f"than LT's, as above. Than the profile bound of 2024 at neither 4 nor 40 candidates: ε "
-        f"{four:.2f} against {best_of_4:.2f} and {together:.2f} against {best:.2f} (n = 36,177, "
-        "σ 4, T 2,500; as many expected, which is not the same chance to find the best)",
-        verdict([True, four < best_of_4, together < best]),
+        "tightly composed, cheaper at 4 candidates than the same random stopping under the profile "
+        "bound of 2024",
+        f"ε {tight[few]:.2f} against {best[few]:.2f} at 4, {tight[many]:.2f} against "
+        f"{best[many]:.2f} at 40. As many runs are expected, which is not the same chance to find "
+        "the best: the command shows both",
+        verdict([tight[few] < best[few]]),
         "honestdp plan --n 36177 --lot-size 250 --steps 2500 --noise-multiplier 4 --candidates 40",
     )

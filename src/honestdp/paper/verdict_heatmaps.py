@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from honestdp.paper.verdict import Claim, Measured, Verdict, listed, panel_name, verdict
+from honestdp.paper.heatmap_figures import USUAL
+from honestdp.paper.step_size import CLOSE
+from honestdp.paper.verdict import Claim, Measured, listed, panel_name, verdict
 
 SLOPE = 0.25  # about -1
 FACTOR = 3.0
+MOST = 7 / 9
+WIDE = 1.0  # decades
 
 
 def claims(measured: Measured) -> Iterator[Claim]:
@@ -19,7 +24,7 @@ def claims(measured: Measured) -> Iterator[Claim]:
     yield _inverse(made_up | mails)
     yield _formula(made_up, synthetic["grid"][0])
     yield _diagonal(made_up)
-    yield _without(made_up)
+    yield _without(made_up | mails)
     yield _width(made_up)
     yield _similar(mails)
     yield _step_size(measured.of("step-size"))
@@ -28,23 +33,40 @@ def claims(measured: Measured) -> Iterator[Claim]:
 Maps = dict[str, dict[str, Any]]
 
 
-def _clipped(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Where clipping is at work: stretches of C along which DPSGD's best rate moves evenly."""
-    return [branch for branch in found["best"]["dpsgd"]["branches"] if branch["clipped"]]
+def _branches(found: dict[str, Any], optimizer: str, clipped: bool) -> list[dict[str, Any]]:
+    """Stretches of C along which the best rate moves evenly, with clipping at work or without."""
+    branches: list[dict[str, Any]] = found["best"][optimizer]["branches"]
+    return [branch for branch in branches if branch["clipped"] == clipped]
 
 
 def _inverse(maps: Maps) -> Claim:
-    slopes = {name: [branch["slope"] for branch in _clipped(found)] for name, found in maps.items()}
+    def slopes(optimizer: str, clipped: bool) -> dict[str, list[float]]:
+        return {
+            name: [branch["slope"] for branch in _branches(found, optimizer, clipped)]
+            for name, found in maps.items()
+        }
+
+    def said(found: dict[str, list[float]]) -> str:
+        return listed(
+            f"{name} {' and '.join(f'{slope:.2f}' for slope in each)}"
+            for name, each in found.items()
+        )
+
+    last, averaged = slopes("dpsgd", True), slopes("dpsgd-averaged", True)
+    free = slopes("dpsgd", False)
     return Claim(
         "Section 5, Theorem 2",
         "DPSGD's best learning rate is inversely proportional to the clip norm",
-        f"slope of log rate over log C within {SLOPE} of -1 where a tenth of the rows is clipped",
-        "slopes: "
-        + listed(
-            f"{name} {' and '.join(f'{slope:.2f}' for slope in found)}"
-            for name, found in slopes.items()
+        f"slope of log rate over log C within {SLOPE} of -1 over the whole grid, for the last "
+        "iterate and the averaged",
+        f"slopes where a tenth of the rows is clipped: {said(last)}; averaged: {said(averaged)}. "
+        f"Where fewer are: {said(free)}",
+        verdict(
+            abs(slope + 1) <= SLOPE
+            for kind in (last, averaged, free)
+            for each in kind.values()
+            for slope in each
         ),
-        verdict(abs(slope + 1) <= SLOPE for found in slopes.values() for slope in found),
         "honestdp paper heatmap-synthetic",
         "heatmap-synthetic",
     )
@@ -54,12 +76,10 @@ def _formula(maps: Maps, clip: float) -> Claim:
     parts, passed = [], []
     for name, found in maps.items():
         corrected, printed = (found[kind][0] * clip for kind in ("corrected", "printed"))
-        ratios = [
-            (branch["product"] / printed, branch["product"] / corrected)
-            for branch in _clipped(found)
-        ]
-        passed += [1 / FACTOR <= ratio <= FACTOR for ratio, _ in ratios]
-        parts.append(f"{name} {' and '.join(f'{a:.2g} / {b:.2g}' for a, b in ratios)}")
+        products = [branch["product"] for branch in _branches(found, "dpsgd", True)]
+        passed += [1 / FACTOR <= product / printed <= FACTOR for product in products]
+        ratios = (f"{p / printed:.2g} / {p / corrected:.2g}" for p in products)
+        parts.append(f"{name} {' and '.join(ratios)}")
     return Claim(
         "Section 5, Theorem 2",
         "The best learning rate is R / (C T sqrt(1 + σ²))",
@@ -79,37 +99,39 @@ def _diagonal(maps: Maps) -> Claim:
     }
     return Claim(
         "Section 5, Figure 2",
-        "The best pairs of learning rate and clip norm all lie on one diagonal",
-        "all of DPSGD's white cells within a factor of 2 of one line rate x C",
+        "The best pairs of learning rate and clip norm lie on one diagonal: all of them (text), "
+        "most of them (caption)",
+        "most of DPSGD's white cells, 7 of 9, within a factor of 2 of one line rate x C",
         "white cells near one line: "
         + listed(
             f"{name} {' and '.join(f'{on} of {all_}' for on, all_ in found)}"
             for name, found in near.items()
         ),
-        verdict(on == all_ for found in near.values() for on, all_ in found),
+        verdict(on >= MOST * all_ for found in near.values() for on, all_ in found),
         "honestdp paper heatmap-synthetic",
         "heatmap-synthetic",
     )
 
 
 def _without(maps: Maps) -> Claim:
-    usual = (0.1, 0.2)
-    found = {
-        name: [one["dpsgd"]["clips_without"] for one in one_map["claims"]]
-        for name, one_map in maps.items()
+    white = {
+        name: {
+            clip: sum(clip not in one["dpsgd"]["clips_without"] for one in found["claims"])
+            for clip in USUAL
+        }
+        for name, found in maps.items()
     }
     return Claim(
-        "Section 5, Figure 2",
-        "No clip norm can be fixed beforehand: usual ones such as 0.1 or 0.2 have no best cell",
-        "no white cell at C = 0.1 or at C = 0.2, in any repetition",
-        "clip norms of 30 without a white cell: "
+        "Section 5, Figures 2 and 4",
+        "No clip norm can be fixed beforehand: usual ones such as 0.1 or 0.2 have no white cell",
+        "no white cell at C = 0.1 and none at 0.2, in any repetition (of 30 clip norms at least 21 "
+        "have none in any case: nine cells of 900 are white)",
+        "repetitions with a white cell at 0.1 / 0.2: "
         + listed(
-            f"{name} {' and '.join(str(len(clips)) for clips in each)}"
-            f" (0.1 or 0.2 among them: {sum(any(c in clips for c in usual) for clips in each)} of "
-            f"{len(each)})"
-            for name, each in found.items()
+            f"{name} {' / '.join(map(str, counts.values()))} of {len(maps[name]['claims'])}"
+            for name, counts in white.items()
         ),
-        verdict(any(c in clips for c in usual) for each in found.values() for clips in each),
+        verdict(count == 0 for counts in white.values() for count in counts.values()),
         "honestdp paper heatmap-synthetic",
         "heatmap-synthetic",
     )
@@ -127,7 +149,10 @@ def _wide(maps: Maps) -> tuple[str, list[bool]]:
             rule: median(one[rule]["clip_decades_at_best_rate"] for one in found["claims"])
             for rule in clips
         }
-        passed += [b >= 2 * a for a, b in zip(clips["dpsgd"], clips["dpadam"], strict=True)]
+        passed += [
+            b >= 2 * a and decades["dpadam"] >= WIDE
+            for a, b in zip(clips["dpsgd"], clips["dpadam"], strict=True)
+        ]
         parts.append(
             f"{name} DPSGD {_span(clips['dpsgd'])} ({decades['dpsgd']:.1f} decades), DPAdam "
             f"{_span(clips['dpadam'])} ({decades['dpadam']:.1f})"
@@ -145,7 +170,7 @@ def _width(maps: Maps) -> Claim:
     return Claim(
         "Section 5, Figure 3",
         "At a good learning rate DPAdam is robust to the clip norm, over a wide range of it",
-        "at least twice as many white clip norms at its best rate as DPSGD has at its own",
+        f"white over {WIDE:g} decades of C at its best rate, and twice as many as DPSGD at its own",
         said,
         verdict(passed),
         "honestdp paper heatmap-synthetic",
@@ -163,7 +188,7 @@ def _similar(maps: Maps) -> Claim:
     return Claim(
         "Section 5, Figures 4 and 5",
         "ENRON shows the same: one diagonal for DPSGD, a wide range of clip norms for DPAdam",
-        "the last three rules but the middle one, on ENRON",
+        "all of DPSGD's white cells near one line, DPAdam's width as on the synthetic data",
         f"white cells near one line: {sum(near)} of {len(near)} maps; {said}",
         verdict([*near, *passed]),
         "honestdp paper heatmap-enron",
@@ -177,23 +202,29 @@ def _step_size(found: dict[str, Any]) -> Claim:
         panel_name(run | {"model": "lr"}): (
             min(one["mean"][-1] for one in run["clips"]),
             max(one["mean"][-1] for one in run["clips"]),
-            max(one["first_close"] or run["steps"] for one in run["clips"]),
+            max(map(_stays, run["clips"])),
         )
         for run in runs
     }
-    good: Verdict = verdict(
-        abs(value - 1) <= 0.05 for low, high, _ in ends.values() for value in (low, high)
-    )
     return Claim(
         "Section 7, Theorem 3",
         "DPAdam's effective step size converges to α / (σC/L + ξ)",
-        "mean over the parameters within 5 % of it after the last step, for every C",
-        "over the constant (by C), and the step from which it stays within 5 %: "
+        f"mean over the parameters within {100 * CLOSE:g} % of it after the last step, for every C",
+        f"over the constant (by C), and the step from which it stays within {100 * CLOSE:g} %: "
         + listed(
             f"{name} {low:.3f} to {high:.3f} from {first:,}"
             for name, (low, high, first) in ends.items()
         ),
-        good,
+        verdict(abs(value - 1) <= CLOSE for low, high, _ in ends.values() for value in (low, high)),
         "honestdp paper step-size",
         "step-size",
     )
+
+
+def _stays(one: dict[str, Any]) -> float:
+    """The step from which the mean stays close; infinite where it never does."""
+    far = [
+        step for step, mean in zip(one["steps"], one["mean"], strict=True) if abs(mean - 1) > CLOSE
+    ]
+    after = [step for step in one["steps"] if not far or step > far[-1]]
+    return float(after[0]) if after else math.inf
