@@ -50,6 +50,12 @@ def test_nothing_there_is_one_line(shell, name) -> None:
 def test_what_is_wrong_is_one_line(shell) -> None:
     assert "must be among adult" in complaint(shell("paper", "pruning", "--datasets", "cifar"))
     assert "'x' is not a number" in complaint(shell("paper", "pruning", "--sigmas", "2,x"))
+    assert "has an empty word" in complaint(shell("paper", "pruning", "--sigmas", ","))
+    assert "this experiment has enron" in complaint(
+        shell("paper", "heatmap-enron", "--datasets", "mnist")
+    )
+    assert "this experiment has lr" in complaint(shell("paper", "step-size", "--models", "tlnn"))
+    assert "leave it out" in complaint(shell("paper", "step-size", "--repetitions", "2"))
     assert "repetitions=0" in complaint(shell("paper", "pruning", "--repetitions", "0"))
     assert "plot='x.txt'" in complaint(shell("paper", "pruning", "--plot", "x.txt"))
 

@@ -25,6 +25,7 @@ def put(folder: Path, training: Training, correct, rows: int = 1000) -> None:
     """A training as if it had been run: correct [candidate, time]."""
     steps = list(range(training.every, training.steps + 1, training.every))
     facts = {"training": asdict(training), "steps": steps, "rows": rows, "core_seconds": 2.0}
+    facts["settings"] = [dict(setting) for setting in GRIDS[training.grid].settings]
     counts = np.broadcast_to(correct, (len(GRIDS[training.grid]), len(steps)))
     write(Results(folder).path(training), facts, "correct", counts.tolist())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,10 @@ def test_a_file_that_is_something_else_is_one_line(tmp_path) -> None:
     path = results.path(SMALL)
     path.parent.mkdir(parents=True)
     path.write_text('{"training": {"dataset": "mnist"}, "correct": []}')
+    with pytest.raises(InputError, match="holds another training"):
+        results.find(SMALL)
+    other = [{"rule": "dpsgd"}]  # of a grid as it was once
+    path.write_text(json.dumps({"training": asdict(SMALL), "settings": other, "correct": []}))
     with pytest.raises(InputError, match="holds another training"):
         results.find(SMALL)
     path.write_text("{")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from honestdp.cli.experiments import EXPERIMENTS
+from honestdp.errors import InputError
 from honestdp.paper import verdict_accounting, verdict_trainings
 from honestdp.paper.verdict import Claim, claims, text, verdict
 
@@ -86,21 +88,41 @@ def adaptive(adadp: float, wosm: float) -> dict[str, Any]:
         }
         row = {"dataset": dataset, "model": "lr", "sigma": 4.0, "steps": list(range(100))}
         rows.append(row | {"best": lines, "median": lines})
-    return {"panels": rows, "milliseconds": []}
+    times = {"dpadam-4": 1.0, "dpadamwosm-4": 1.0 - wosm, "adadp-4": 1.0}
+    return {
+        "panels": rows,
+        "milliseconds": [{"dataset": "adult", "model": "lr", "milliseconds": times}],
+    }
 
 
 def test_the_adaptive_rules() -> None:
     def verdicts(**given: float) -> list[str]:
         return [claim.verdict for claim in verdict_trainings._adaptive(adaptive(**given))]
 
-    # alongside, median, early, ADADP beneath except on Adult
-    assert verdicts(adadp=0.01, wosm=0.005) == ["holds"] * 4
-    assert verdicts(adadp=-0.01, wosm=-0.02) == ["does not hold"] * 4
+    # alongside, median, early, cheaper, ADADP beneath except on Adult
+    assert verdicts(adadp=0.03, wosm=0.005) == [*["holds"] * 3, "does not hold", "holds"]
+    assert verdicts(adadp=-0.03, wosm=-0.02) == ["does not hold"] * 5
+    assert verdicts(adadp=0.03, wosm=0.025) == ["does not hold", *["holds"] * 4]
+
+
+def test_what_is_not_the_papers_is_shown_and_not_judged() -> None:
+    found = defaults(0.0)
+    found["panels"].append(found["panels"][0] | {"dataset": "enron-counts", "best": 0.99})
+    made = next(verdict_trainings._defaults(found))
+    assert made.verdict == "holds"
+    assert "(ENRON (raw counts) LR -9.0)" in made.measured
+
+
+def test_missing_trainings_are_one_line(tmp_path) -> None:
+    shutil.copytree(ROOT / "results", tmp_path / "results")
+    next((tmp_path / "results/trainings").glob("adult-lr-dpsgd-40*")).unlink()
+    with pytest.raises(InputError, match="are missing; run honestdp paper advantage first"):
+        claims(tmp_path / "results")
 
 
 def test_the_accounting_claims_are_computed(monkeypatch) -> None:
     before = {claim.says: claim.verdict for claim in verdict_accounting.claims(None)}
-    monkeypatch.setattr(verdict_accounting, "lt", lambda run, delta, gamma: 3.0 / gamma)
+    monkeypatch.setattr(verdict_accounting, "lt", lambda run, delta, gamma, log=None: 3.0 / gamma)
     after = {claim.says: claim.verdict for claim in verdict_accounting.claims(None)}
     changed = [says for says in before if before[says] != after[says]]
     assert len(changed) >= 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import DATASETS, Choice
+from honestdp.paper.experiment import DATASETS, MODELS, Choice
 from honestdp.paper.trainings import Curves, Results, Training
 
 FOUR = ("adult", "enron", "gisette-standin", "mnist")
@@ -33,6 +33,7 @@ Make = Callable[[str, str, str, float, int], Training]
 
 def asked(choice: Choice, blocks: Sequence[Block], make: Make = curve) -> list[Training]:
     """The trainings of all blocks; of the chosen combinations, where something was chosen."""
+    choice.check([name for name in DATASETS if name not in ("synthetic", "zero")], MODELS)
     if choice.given:
         grids = dict.fromkeys(grid for block in blocks for grid in block.repetitions)
         blocks = [

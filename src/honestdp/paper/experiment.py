@@ -33,6 +33,8 @@ DATASETS = {
     "enron-counts": "ENRON (raw counts)",
     "gisette-standin": "Gisette stand-in",
     "mnist": "MNIST",
+    "synthetic": "synthetic",
+    "zero": "zero gradients",
 }
 MODELS = ("lr", "tlnn", "tlnn-linear")
 

@@ -67,7 +67,7 @@ class Watched:
 
 
 def _wanted(choice: Choice) -> list[Watched]:
-    choice.check([name for name in STEPS if name != ZERO])
+    choice.check(list(STEPS))
     if choice.repetitions not in (None, 1):
         raise fail("repetitions", choice.repetitions, "each is watched once; leave it out")
     return [

@@ -212,7 +212,7 @@ def _step_size(found: dict[str, Any]) -> Claim:
         f"mean over the parameters within {100 * CLOSE:g} % of it after the last step, for every C",
         f"over the constant (by C), and the step from which it stays within {100 * CLOSE:g} %: "
         + listed(
-            f"{name} {low:.3f} to {high:.3f} from {first:,}"
+            f"{name} {low:.3f} to {high:.3f} from {first:,.0f}"
             for name, (low, high, first) in ends.items()
         ),
         verdict(abs(value - 1) <= CLOSE for low, high, _ in ends.values() for value in (low, high)),
@@ -223,8 +223,6 @@ def _step_size(found: dict[str, Any]) -> Claim:
 
 def _stays(one: dict[str, Any]) -> float:
     """The step from which the mean stays close; infinite where it never does."""
-    far = [
-        step for step, mean in zip(one["steps"], one["mean"], strict=True) if abs(mean - 1) > CLOSE
-    ]
-    after = [step for step in one["steps"] if not far or step > far[-1]]
-    return float(after[0]) if after else math.inf
+    pairs = list(zip(one["steps"], one["mean"], strict=True))
+    last_far = max((step for step, mean in pairs if abs(mean - 1) > CLOSE), default=0)
+    return min((step for step, _ in pairs if step > last_far), default=math.inf)
