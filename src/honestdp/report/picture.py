@@ -1,46 +1,137 @@
-"""Line charts, to a PNG (matplotlib) or to one offline HTML file (plotly, inlined)."""
+"""What a picture is, in plain terms; saved as a PNG or as one offline HTML file.
+
+A panel has lines, over a heat map, boxes or bars where it names one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from honestdp.errors import fail
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-
 Scale = Literal["linear", "log"]
+Range = tuple[float, float]  # low, high, in values
 
 
 @dataclass(frozen=True)
 class Line:
+    """style "points": not joined. light: faint, for what stands behind. low, high: an interval
+    about the line, shaded. color: as CSS names it, or #rrggbb. A name "" is not in the legend."""
+
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    style: Literal["solid", "dash", "dot"] = "solid"
+    style: Literal["solid", "dash", "dot", "points"] = "solid"
     markers: bool = False
+    color: str | None = None
+    light: bool = False
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        _same_length("y", self.y, self.x, "the line's x")
+        if (self.low is None) != (self.high is None):
+            raise fail("line", self.name, "give both low and high, or neither")
+        _same_length("low", self.x if self.low is None else self.low, self.x, "the line's x")
+        _same_length("high", self.x if self.high is None else self.high, self.x, "the line's x")
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Cells, equally spaced: z[i][j] is at y[i], x[j], the first row lowest.
+
+    A cell that is not finite is grey, a marked one white. The panel's lines are in values of x
+    and y, placed by their logarithms where all of these are above 0; on an axis of words the
+    cells are 0, 1, 2, ... label: what the colours mean. z_range: for like colours over panels.
+    """
+
+    x: Sequence[str] | Sequence[float]
+    y: Sequence[str] | Sequence[float]
+    z: Sequence[Sequence[float]]
+    marked: Sequence[Sequence[bool]] | None = None
+    label: str = ""
+    z_range: Range | None = None
+
+    def __post_init__(self) -> None:
+        for name, rows in (("z", self.z), ("marked", self.marked)):
+            if rows is not None:
+                _same_length(name, rows, self.y, "the heat map's y")
+                for row in rows:
+                    _same_length(f"a row of {name}", row, self.x, "the heat map's x")
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Single values shown over the boxes: values[i] are those of group i, none, one or more."""
+
+    name: str
+    values: Sequence[Sequence[float]]
+    color: str = "black"
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """A box for each group: values[i] are those of groups[i]."""
+
+    groups: Sequence[str]
+    values: Sequence[Sequence[float]]
+    dots: Sequence[Dots] = ()
+
+    def __post_init__(self) -> None:
+        for name, values in (("values", self.values), *((d.name, d.values) for d in self.dots)):
+            _same_length(name, values, self.groups, "the boxes' groups")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar beside each of the names; `Bars` of several are grouped by those names."""
+
+    name: str
+    values: Sequence[float]
+    color: str | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Level bars, the first name on top."""
+
+    names: Sequence[str]
+    bars: Sequence[Bar]
+
+    def __post_init__(self) -> None:
+        for bar in self.bars:
+            _same_length(bar.name, bar.values, self.names, "the bars' names")
 
 
 @dataclass(frozen=True)
 class Panel:
+    """under: what the lines are drawn over."""
+
     title: str
     x_label: str
     y_label: str
-    lines: Sequence[Line]
+    lines: Sequence[Line] = ()
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
+    x_range: Range | None = None
+    y_range: Range | None = None
+    under: Heat | Boxes | Bars | None = None
 
 
 @dataclass(frozen=True)
 class Picture:
+    """columns: panels in a row; all in one without it. shared_legend: one for all the panels, a
+    name having one colour in them. simulation: made by known seeds, and marked so."""
+
     title: str
     panels: Sequence[Panel]
-    caption: str = field(default="")
+    caption: str = ""
+    columns: int | None = None
+    shared_legend: bool = False
+    simulation: bool = False
 
 
 def check_target(path: Path) -> None:
@@ -57,81 +148,15 @@ def save(picture: Picture, path: Path) -> None:
     """Write the picture in the format its suffix names."""
     check_target(path)
     if path.suffix.lower() == ".png":
-        _save_png(picture, path)
+        from honestdp.report import draw_png
+
+        draw_png.save(picture, path)
     else:
-        _save_html(picture, path)
+        from honestdp.report import draw_html
+
+        draw_html.save(picture, path)
 
 
-def _save_png(picture: Picture, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    count = len(picture.panels)
-    wide = 3.2 if any(len(panel.lines) > 5 for panel in picture.panels) else 0
-    figure, axes = plt.subplots(1, count, figsize=((6.2 + wide) * count, 4.8), squeeze=False)
-    styles = {"solid": "-", "dash": "--", "dot": ":"}
-    for axis, panel in zip(axes[0], picture.panels, strict=True):
-        for line in panel.lines:
-            marker = "o" if line.markers else None
-            axis.plot(
-                line.x, line.y, styles[line.style], label=line.name, marker=marker, markersize=4
-            )
-        axis.set(xscale=panel.x_scale, yscale=panel.y_scale, title=panel.title)
-        axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
-        axis.grid(alpha=0.3, which="both", linewidth=0.5)
-        for scaled, scale in ((axis.xaxis, panel.x_scale), (axis.yaxis, panel.y_scale)):
-            if scale == "log":  # plain numbers: 0.4, not 4 x 10^-1
-                scaled.set_major_formatter(lambda value, _: f"{value:,.10g}")
-                scaled.set_minor_formatter(NullFormatter())
-                if len([t for t in scaled.get_ticklocs() if _inside(scaled, t)]) < 3:
-                    scaled.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        _legend(axis)
-    figure.suptitle(picture.title)
-    if picture.caption:
-        caption = fill(picture.caption, 110 * count)
-        figure.text(0.5, 0.01, caption, ha="center", va="bottom", fontsize=8)
-    figure.tight_layout(rect=(0, 0.05 if picture.caption else 0, 1, 1))
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
-
-
-def _inside(axis: Axis, value: float) -> bool:
-    low, high = axis.get_view_interval()
-    return bool(low <= value <= high)
-
-
-def _legend(axis: Axes) -> None:
-    """Inside while it is small; beside the panel where it would hide the lines."""
-    if len(axis.get_lines()) <= 5:
-        axis.legend(fontsize=8, framealpha=0.9)
-    else:
-        axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
-
-
-def _save_html(picture: Picture, path: Path) -> None:
-    from plotly import graph_objects, subplots
-
-    figure = subplots.make_subplots(
-        rows=1, cols=len(picture.panels), subplot_titles=[p.title for p in picture.panels]
-    )
-    for column, panel in enumerate(picture.panels, start=1):
-        for line in panel.lines:
-            trace = graph_objects.Scatter(
-                x=list(line.x),
-                y=list(line.y),
-                name=line.name,
-                mode="lines+markers" if line.markers else "lines",
-                line={"dash": line.style},
-                legendgroup=str(column),
-                legendgrouptitle={"text": panel.title},
-            )
-            figure.add_trace(trace, row=1, col=column)
-        figure.update_xaxes(title_text=panel.x_label, type=panel.x_scale, row=1, col=column)
-        figure.update_yaxes(title_text=panel.y_label, type=panel.y_scale, row=1, col=column)
-    caption = fill(picture.caption, 150).replace("\n", "<br>")
-    title = picture.title + (f"<br><sub>{caption}</sub>" if caption else "")
-    figure.update_layout(title=title, template="plotly_white", height=560, margin={"t": 110})
-    figure.write_html(path, include_plotlyjs=True, full_html=True)
+def _same_length(name: str, values: Sequence[object], others: Sequence[object], of: str) -> None:
+    if len(values) != len(others):
+        raise fail(name, len(values), f"there must be as many as there are in {of}: {len(others)}")
