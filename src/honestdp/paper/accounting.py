@@ -9,7 +9,7 @@ computes with; `privacy.selection` rounds it up to the rounds that are really ru
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,6 @@ from honestdp.planning.costs import default_delta
 from honestdp.privacy import calibrate
 from honestdp.privacy.curve import RdpCurve, at_orders
 from honestdp.privacy.selection import LT_SLACK, liu_talwar, liu_talwar_run_delta
-from honestdp.report.picture import Line
 
 SIGMA = 4.0
 LOT_SIZE = 250
@@ -84,10 +83,3 @@ def compared(
 ) -> dict[str, Any]:
     """One figure under both logs beside the printed one; no reason needed where they agree."""
     return {"what": what, "printed": printed, **found, "reason": reason}
-
-
-def dots(name: str, xs: Sequence[float], ys: Sequence[float]) -> Line:
-    """Separate points in a picture: a gap after each keeps them from being joined."""
-    return Line(
-        name, [x for x in xs for _ in (0, 1)], [v for y in ys for v in (y, math.nan)], markers=True
-    )

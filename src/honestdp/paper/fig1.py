@@ -12,7 +12,6 @@ from honestdp.paper.accounting import (
     Log,
     compared,
     delta_for,
-    dots,
     lt,
     ma,
     ma_candidates,
@@ -138,4 +137,6 @@ def picture(result: Mapping[str, Any]) -> Picture:
 
 def _printed(name: str, result: Mapping[str, Any], *curves: str) -> Line:
     points = [point for point in result["printed"] if point["curve"] in curves]
-    return dots(name, [point["n"] for point in points], [point["value"] for point in points])
+    return Line(
+        name, [point["n"] for point in points], [point["value"] for point in points], "points"
+    )

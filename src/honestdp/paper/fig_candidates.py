@@ -10,7 +10,6 @@ from honestdp.paper.accounting import (
     compared,
     crossing,
     delta_for,
-    dots,
     lt,
     ma,
     run_curve,
@@ -76,7 +75,7 @@ def picture(result: Mapping[str, Any]) -> Picture:
             Line("LT, natural log", ks, natural["lt"]),
             Line("MA", ks, panel["ma"]),
             Line("LT, log base 2", ks, base2["lt"], "dash"),
-            dots(f"MA costs no more up to k = {k}", [k], [panel["ma"][k - 1]]),
+            Line(f"MA costs no more up to k = {k}", [k], [panel["ma"][k - 1]], "points"),
         ]
         title = f"n = {panel['n']}: MA composes {k} ({base2['crossing']} with log base 2)"
         panels.append(Panel(title, "candidates k", "epsilon", lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from honestdp.paper.accounting import delta_for, dots, lt, ma, run_curve
+from honestdp.paper.accounting import delta_for, lt, ma, run_curve
 from honestdp.report.picture import Line, Panel, Picture
 
 # Training rows and steps. The paper prints neither n nor, by dataset, T: these reproduce it.
@@ -73,8 +73,9 @@ def picture(result: Mapping[str, Any]) -> Picture:
     for optimizer, rows in by_optimizer.items():
         name = f"{optimizer} ({rows[0]['procedure']}, {rows[0]['candidates']} candidates)"
         ns = [row["n"] for row in rows]
-        costs.append(dots(name, ns, [row["epsilon"] for row in rows]))
-        gaps.append(dots(optimizer, ns, [row["epsilon"] - row["printed"] for row in rows]))
+        costs.append(Line(name, ns, [row["epsilon"] for row in rows], "points"))
+        off = [row["epsilon"] - row["printed"] for row in rows]
+        gaps.append(Line(optimizer, ns, off, "points"))
     ends = [min(row["n"] for row in result["rows"]), max(row["n"] for row in result["rows"])]
     for edge in (0.005, -0.005):
         gaps.append(Line(f"half a printed digit ({edge:+})", ends, [edge, edge], "dash"))

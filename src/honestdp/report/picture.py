@@ -5,6 +5,7 @@ A panel has lines, over a heat map, boxes or bars where it names one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Boxes:
-    """A box for each group: values[i] are those of groups[i]."""
+    """A box for each group: values[i] are those of groups[i]; none for a group leaves a gap."""
 
     groups: Sequence[str]
     values: Sequence[Sequence[float]]
@@ -83,6 +84,9 @@ class Boxes:
     def __post_init__(self) -> None:
         for name, values in (("values", self.values), *((d.name, d.values) for d in self.dots)):
             _same_length(name, values, self.groups, "the boxes' groups")
+        for group, own in zip(self.groups, self.values, strict=True):
+            if not all(map(math.isfinite, own)):
+                raise fail("group", group, "a box is of finite values; count the others elsewhere")
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,11 @@ class Panel:
     x_range: Range | None = None
     y_range: Range | None = None
     under: Heat | Boxes | Bars | None = None
+
+    def __post_init__(self) -> None:
+        own = (self.x_scale, self.y_scale, self.x_range, self.y_range)
+        if isinstance(self.under, Heat) and own != ("linear", "linear", None, None):
+            raise fail("panel", self.title, "a heat map has its own axes: give no scale or range")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,125 @@
+"""What both formats of a picture draw alike: colours, layout, places on axes, boxes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from honestdp.report.picture import Bar, Bars, Boxes, Dots, Heat, Line, Panel, Picture
+
+# matplotlib's ten, in both formats.
+PALETTE = (
+    *("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd"),
+    *("#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
+)
+HEAT = "viridis"
+MISSING = "#b8b8b8"  # a heat map's cell without a number
+MARKED = "#ffffff"
+STAMP = "#b00020"
+LIGHT = 0.5  # opacity of a light line
+SHADE = 0.18  # and of an interval
+
+Named = TypeVar("Named", Line, Bar)
+
+
+def grid(picture: Picture) -> tuple[int, int]:
+    """Rows and columns."""
+    columns = min(picture.columns or len(picture.panels), len(picture.panels))
+    return math.ceil(len(picture.panels) / columns), columns
+
+
+def colored(picture: Picture) -> Picture:
+    """The same picture, every line and bar with its colour: one for a name, in a panel or in all
+    of them."""
+    shared = _given(picture.panels)
+    panels = []
+    for panel in picture.panels:
+        used = shared if picture.shared_legend else _given([panel])
+        lines = [_color(line, used) for line in panel.lines]
+        under = panel.under
+        if isinstance(under, Bars):
+            under = replace(under, bars=[_color(bar, used) for bar in under.bars])
+        panels.append(replace(panel, lines=lines, under=under))
+    return replace(picture, panels=panels)
+
+
+def _given(panels: Sequence[Panel]) -> dict[str, str]:
+    """The colours that the picture's author chose, by name."""
+    found: dict[str, str] = {}
+    for panel in panels:
+        items: list[Line | Bar] = list(panel.lines)
+        items += panel.under.bars if isinstance(panel.under, Bars) else []
+        for item in items:
+            if item.color is not None and item.name:
+                found.setdefault(item.name, item.color)
+    return found
+
+
+def _color(item: Named, used: dict[str, str]) -> Named:
+    if item.color is not None:
+        return item
+    name = item.name or f"unnamed {len(used)}"
+    if name not in used:
+        free = [color for color in PALETTE if color not in used.values()]
+        used[name] = free[0] if free else PALETTE[len(used) % len(PALETTE)]
+    return replace(item, color=used[name])
+
+
+def placed(line: Line, under: object) -> Line:
+    """The line as its panel's axes count: over a heat map, in its cells."""
+    if not isinstance(under, Heat):
+        return line
+    low, high = (side and places(side, under.y) for side in (line.low, line.high))
+    return replace(line, x=places(line.x, under.x), y=places(line.y, under.y), low=low, high=high)
+
+
+def places(values: Sequence[float], axis: Sequence[str] | Sequence[float]) -> list[float]:
+    """Where values are on a heat map's axis, whose cells are at 0, 1, 2, ...; NaN for nowhere."""
+    from scipy.interpolate import make_interp_spline
+
+    wanted = np.asarray(values, float)
+    if len(axis) > 1 and not any(isinstance(value, str) for value in axis):
+        known = np.asarray(axis, float)
+        if (known > 0).all():
+            known = np.log(known)
+            wanted = np.log(np.where(wanted > 0, wanted, np.nan))
+        order = np.argsort(known)
+        wanted = make_interp_spline(known[order], order.astype(float), k=1)(wanted)
+    return [float(place) for place in wanted]
+
+
+def ticks(axis: Sequence[str] | Sequence[float], most: int) -> tuple[list[int], list[str]]:
+    """Places and texts of no more than `most` labels; of short ones (whole decades) where some
+    must go."""
+    texts = [value if isinstance(value, str) else f"{value:.3g}" for value in axis]
+    least = math.ceil(len(axis) / most)
+    steps = [least] if least == 1 else [least, least + 1, least + 2]
+    step = min(steps, key=lambda step: max(map(len, texts[::step])))
+    return list(range(0, len(axis), step)), texts[::step]
+
+
+def boxes(under: Boxes) -> list[tuple[int, dict[str, Any]]]:
+    """Place, quartiles, whiskers and outliers of every group that has values. One rule for both
+    formats: plotly's own quartiles differ."""
+    from matplotlib.cbook import boxplot_stats
+
+    return [
+        (place, boxplot_stats(list(values))[0])
+        for place, values in enumerate(under.values)
+        if len(values)
+    ]
+
+
+def spread(dots: Dots) -> tuple[list[float], list[float]]:
+    """The dots of every group side by side, about its middle."""
+    xs: list[float] = []
+    ys: list[float] = []
+    for place, values in enumerate(dots.values):
+        step = min(0.08, 0.4 / max(1, len(values)))
+        xs += [place + step * (i - (len(values) - 1) / 2) for i in range(len(values))]
+        ys += values
+    return xs, ys
