@@ -43,11 +43,12 @@ def run(choice: Choice, folder: Path, tell: Told) -> None:
     for dataset in _datasets(choice):
         tell(f"{dataset}: planning", 0.0)
         source = load(dataset)
-        plans = dict(_plans(source))
-        points = [_facts(line, epsilon, plan) for (line, epsilon), plan in plans.items()]
+        found = list(_plans(source))
+        points = [_facts(*one) for one in found]
+        plans = {(line.name, epsilon): plan for line, epsilon, plan in found}
         _save(folder, source, points)
         for line, epsilon, pool, repetitions in _pools(dataset, points, choice):
-            plan = plans[line, epsilon]
+            plan = plans[line.name, epsilon]
             assert not isinstance(plan, InputError)
             jobs.append((pool, repetitions, partial(source.material, plan, pool)))
     costs = [  # in rows read: a guess of the time
@@ -67,13 +68,13 @@ def _told(tell: Told, what: str, before: float, share: float) -> Callable[[float
     return lambda part: tell(what, before + part * share)
 
 
-def _plans(source: Source) -> Iterator[tuple[tuple[Asked, float], Plan | InputError]]:
+def _plans(source: Source) -> Iterator[tuple[Asked, float, Plan | InputError]]:
     for line in LINES:
         for epsilon in line.at:
             try:
-                yield (line, epsilon), line.plan(source.schema, source.rows, epsilon)
+                yield line, epsilon, line.plan(source.schema, source.rows, epsilon)
             except InputError as error:  # the point will be missing, and say why
-                yield (line, epsilon), error
+                yield line, epsilon, error
 
 
 def _facts(line: Asked, epsilon: float, plan: Plan | InputError) -> dict[str, Any]:
