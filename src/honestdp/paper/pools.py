@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +152,7 @@ class Pools:
             def told(done: int, steps: int, n: int = len(numbers), before: int = before) -> None:
                 tell((before + n * done / steps) / total)
 
+            _compile(material)  # whose time is not the training's
             wall, core = time.perf_counter(), time.process_time()
             rows = _trained(pool, material, numbers, told)
             known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
@@ -175,17 +176,23 @@ class Pools:
             first = end
 
 
+def _compile(material: Material) -> None:
+    from honestdp.engine import train
+    from honestdp.randomness import Randomness
+
+    short = replace(material.schedule, steps=2)
+    candidates = material.candidates[:1]
+    train(material.model, material.train, candidates, short, Randomness.simulation(0))
+
+
 def _trained(
     pool: Pool, material: Material, numbers: range, tell: Callable[[int, int], None]
 ) -> list[list[int | None]]:
-    from honestdp.engine import Schedule, correct, train
+    from honestdp.engine import correct, train
     from honestdp.randomness import Randomness
 
     settings = [number % pool.settings for number in numbers]
     chosen = [material.candidates[setting] for setting in settings]
-    # The compiler's time is not the training's.
-    short = Schedule(2, material.schedule.lot_size, material.schedule.sampling_probability)
-    train(material.model, material.train, chosen[:1], short, Randomness.simulation(0))
     found = train(
         material.model,
         material.train,
