@@ -45,8 +45,8 @@ def figure(picture: Picture) -> Any:
                 _legend(trace, picture, i, below, listed)
             made.add_trace(trace, **where)
         x_axis, y_axis = _axes(panel, most=6 if columns > 2 else 10)
-        made.update_xaxes(title_text=plain(panel.x_label), **x_axis, **where)
-        made.update_yaxes(title_text=plain(panel.y_label), **y_axis, **where)
+        made.update_xaxes(title_text=_wrapped(panel.x_label, 110 // columns), **x_axis, **where)
+        made.update_yaxes(title_text=_wrapped(panel.y_label, 36), **y_axis, **where)
     _frame(made, picture, height, below)
     return made
 
@@ -213,7 +213,7 @@ def _axes(panel: Panel, most: int) -> tuple[Trace, Trace]:
 def _axis(scale: Scale, limits: Range | None) -> Trace:
     found: Trace = {"type": scale, "automargin": True}
     if scale == "log":
-        found |= {"tickformat": "~r", "nticks": 5}  # plain numbers: 0.000001, not 1 micro
+        found |= {"exponentformat": "none", "nticks": 5}  # 0.000001, not 1 micro
         limits = limits and (math.log10(limits[0]), math.log10(limits[1]))
     return found | ({"range": list(limits)} if limits else {})
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 _STYLES = {"solid": "-", "dash": "--", "dot": ":", "points": "none"}
+_INSIDE = 5  # so many entries of a legend have room in their panel
 
 
 def save(picture: Picture, path: Path) -> None:
@@ -44,7 +45,7 @@ def figure(picture: Picture) -> Figure:
         made = Figure(figsize=(width * columns, height * rows), layout="constrained")
         axes = made.subplots(rows, columns, squeeze=False).ravel().tolist()
         for axis, panel in zip(axes, picture.panels, strict=False):
-            _draw(axis, panel, 34 if picture.columns and columns > 1 else 60)
+            _draw(axis, panel, 34 if picture.columns and columns > 1 else 70)
             if not picture.shared_legend:
                 _legend(axis)
         for axis in axes[len(picture.panels) :]:
@@ -70,14 +71,16 @@ def _settings(picture: Picture) -> Any:
 def _panel_size(picture: Picture) -> tuple[float, float]:
     if picture.columns:
         return 4.0, 3.3
-    beside = any(len(panel.lines) > 5 for panel in picture.panels) and not picture.shared_legend
+    most = max(sum(line.name != "" for line in panel.lines) for panel in picture.panels)
+    beside = most > _INSIDE and not picture.shared_legend
     return 6.2 + 3.2 * beside, 4.8
 
 
-def _draw(axis: Axes, panel: Panel, title_width: int) -> None:
+def _draw(axis: Axes, panel: Panel, width: int) -> None:
+    """width: of its texts, in characters."""
     axis.set(xscale=panel.x_scale, yscale=panel.y_scale)
-    axis.set_title(fill(panel.title, title_width))
-    axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
+    axis.set_title(fill(panel.title, width))
+    axis.set(xlabel=fill(panel.x_label, width), ylabel=fill(panel.y_label, 30))
     axis.grid(alpha=0.3, which="both", linewidth=0.5)
     axis.set_axisbelow(True)
     for line in panel.lines:
@@ -191,7 +194,7 @@ def _log_ticks(scaled: Axis) -> None:
 def _legend(axis: Axes) -> None:
     """Inside while it is small; beside the panel where it would hide the lines."""
     handles, _ = axis.get_legend_handles_labels()
-    if 0 < len(handles) <= 5:
+    if 0 < len(handles) <= _INSIDE:
         axis.legend(framealpha=0.9)
     elif handles:
         axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
