@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from honestdp.paper.experiment import Result
-from honestdp.paper.frontier_lines import BALANCED, DEFAULT, FREE, LINES, Asked
+from honestdp.paper.frontier_lines import FREE, LINES, LOT_SIZE, STEPS, Asked
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns
 
@@ -132,8 +132,8 @@ def picture(result: Result) -> Picture:
         "The honest frontier: what a total epsilon buys",
         [_panel(dataset, result["epsilons"]) for dataset in result["datasets"]],
         "Shaded: 5 to 95 % of outcomes. All but the dashed and the dotted line pay for all they do "
-        f"with the epsilon below them. Logistic regression; lots of {BALANCED.options['lot_size']}, "
-        f"{BALANCED.options['steps']} steps, but for the library's default plan.",
+        f"with the epsilon below them. Logistic regression; lots of {LOT_SIZE}, "
+        f"{STEPS} steps, but for the library's default plan.",
         shared_legend=True,
         simulation=True,
     )
@@ -144,11 +144,9 @@ def _panel(dataset: Mapping[str, Any], epsilons: Sequence[float]) -> Panel:
     lines = [
         Line("without privacy", [epsilons[0], epsilons[-1]], [plain, plain], "dot", color="#555555")
     ]
-    lowest = []
     for asked in (FREE, *(line for line in LINES if not line.free)):
         known = [p for p in _by_line(dataset)[asked.name].values() if not p["not_planned"]]
         if known:
-            lowest += [point["mean"] for point in known if asked in (BALANCED, DEFAULT, FREE)]
             lines.append(_line(asked, known))
     return Panel(
         f"{NAMES[dataset['dataset']]}: {dataset['rows']} rows",
@@ -159,8 +157,11 @@ def _panel(dataset: Mapping[str, Any], epsilons: Sequence[float]) -> Panel:
     )
 
 
+Style = Literal["solid", "dash", "points"]
+
+
 def _line(asked: Asked, known: Sequence[Mapping[str, Any]]) -> Line:
-    style = "dash" if asked.free else "points" if len(known) == 1 else "solid"
+    style: Style = "dash" if asked.free else "points" if len(known) == 1 else "solid"
     return Line(
         asked.name,
         [point["epsilon"] for point in known],
