@@ -37,30 +37,29 @@ def play(
     procedure: Procedure, scores: Counts, noise: float, searches: int, source: np.random.Generator
 ) -> Played:
     """scores: validation counts, [repetition, setting]. noise: the standard deviation on them."""
-    played = [_one(procedure, scores, noise, source) for _ in range(searches)]
-    settings, repetitions = np.array(played, dtype=np.int64).T
-    return Played(settings, repetitions)
-
-
-def _one(
-    procedure: Procedure, scores: Counts, noise: float, source: np.random.Generator
-) -> tuple[int, int]:
     repetitions, count = scores.shape
     if isinstance(procedure, ComposeAll):  # every setting once
-        settings = np.arange(count)
+        runs = np.full(searches, count)
+        settings = np.tile(np.arange(count), searches)
     else:
-        law: RunCount = procedure.runs  # type: ignore[attr-defined]
-        settings = source.integers(count, size=law.draw(_open(source)))
-    if len(settings) == 0:
-        return -1, -1
+        runs = _draws(procedure.runs, searches, source)  # type: ignore[attr-defined]
+        settings = source.integers(count, size=runs.sum())
+    search = np.repeat(np.arange(searches), runs)
     trained = source.integers(repetitions, size=len(settings))
     if isinstance(procedure, SubsetTuning):  # a search has one subset, which is a repetition's
-        trained[:] = trained[0]
+        trained = source.integers(repetitions, size=searches)[search]
     noisy = scores[trained, settings] + noise * source.standard_normal(len(settings))
-    winner = int(np.argmax(noisy))
-    return int(settings[winner]), int(trained[winner])
+    ranked = np.lexsort((noisy, search))  # search by search, its winner last
+    winners = ranked[np.cumsum(runs)[runs > 0] - 1]
+    found = Played(np.full(searches, -1), np.full(searches, -1))
+    found.setting[runs > 0] = settings[winners]
+    found.repetition[runs > 0] = trained[winners]
+    return found
 
 
-def _open(source: np.random.Generator) -> float:
-    """Uniform on the open interval."""
-    return float(source.random()) or 0.5
+def _draws(law: RunCount, count: int, source: np.random.Generator) -> Integers:
+    """K of every search, each where the distribution function passes a uniform draw."""
+    uniforms = np.clip(source.random(count), 1e-16, None)
+    most = law.draw(float(uniforms.max()))
+    below = np.cumsum(law.probabilities(most))
+    return np.minimum(np.searchsorted(below, uniforms, side="right"), most)
