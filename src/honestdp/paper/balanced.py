@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +200,7 @@ def _facts(setup: Setup, rows: Rows) -> dict[str, Any]:
     }
 
 
+@cache
 def smoothness(rows: Rows) -> float:
     """The largest eigenvalue that the loss' Hessian can have, gradients not clipped.
 
