@@ -32,7 +32,7 @@ DATASETS = ("adult", "mnist")
 SEARCHES = 1000
 # How often every setting is trained; where there is but one, that one.
 REPETITIONS = {"adult": 3, "mnist": 1}
-UNTUNED = {"adult": 10, "mnist": 5}
+UNTUNED = {"adult": 10, "mnist": 3}
 _WIDTH = {"adult": 1, "mnist": 6}  # of a row, in time
 
 
