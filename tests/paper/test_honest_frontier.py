@@ -198,9 +198,8 @@ def test_saved_results_are_honest_and_whole() -> None:
     result = honest_frontier.result(Choice(), RESULTS)
     for dataset in result["datasets"]:
         for point in dataset["points"]:
-            assert point["not_planned"] or point["guarantee"] <= point["epsilon"]
-            if not point["not_planned"]:
-                assert 0 < point["low"] <= point["high"] < 1
-                assert point["low"] <= point["mean"] <= point["high"]
+            assert point["absent"] is None
+            assert point["guarantee"] <= point["epsilon"]
+            assert 0 < point["low"] <= point["mean"] <= point["high"] < 1
         free = {p["epsilon"]: p for p in dataset["points"] if p["line"] == FREE.name}
         assert sorted(free) == result["epsilons"]

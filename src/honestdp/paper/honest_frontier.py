@@ -146,18 +146,22 @@ def _dataset(dataset: str, choice: Choice, folder: Path) -> dict[str, Any]:
     known = read(path)
     if known is None:
         raise InputError(f"{path}: not there yet; run the experiment first")
-    lines = {line.name: line for line in LINES}
-    points = []
-    for facts in known.pop("plans"):
-        line = lines[facts["line"]]
-        if facts["not_planned"] is None:
-            repetitions = _repetitions(dataset, line, choice)
-            pools = pools_of(line, dataset, facts)
-            counted = [Pools(folder).get(pool, repetitions) for pool in pools]
-            facts |= {"pools": [pool.name for pool in pools], "repetitions": repetitions}
-            facts |= _outcome(line, facts, counted)
-        points.append(facts)
+    points = [_point(dataset, choice, folder, facts) for facts in known.pop("plans")]
     return known | {"points": points}
+
+
+def _point(dataset: str, choice: Choice, folder: Path, facts: dict[str, Any]) -> dict[str, Any]:
+    """absent: why there is no point, where there is none."""
+    line = next(line for line in LINES if line.name == facts["line"])
+    if facts["not_planned"] is not None:
+        return facts | {"absent": facts["not_planned"]}
+    pools, repetitions = Pools(folder), _repetitions(dataset, line, choice)
+    wanted = pools_of(line, dataset, facts)
+    if any(pools.missing(pool, repetitions) for pool in wanted):
+        return facts | {"absent": "not trained yet; run the experiment"}
+    counted = [pools.get(pool, repetitions) for pool in wanted]
+    facts |= {"absent": None, "pools": [pool.name for pool in wanted], "repetitions": repetitions}
+    return facts | _outcome(line, facts, counted)
 
 
 def _outcome(line: Asked, facts: dict[str, Any], counted: list[Counted]) -> dict[str, Any]:
