@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from honestdp.errors import InputError, fail
-from honestdp.paper.balanced_show import picture, text
+from honestdp.paper.balanced_show import MUCH, picture, text
 from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
 from honestdp.paper.pools import seed_of
 from honestdp.planning.costs import default_delta
@@ -249,24 +249,32 @@ def _point(setup: Setup, repetitions: int, folder: Path) -> dict[str, Any]:
     rate = setup.lot_size / (
         known["noise_multiplier"] * np.sqrt(setup.steps) * known["row_norm"]
     )  # at kappa = 1 and clip norm 1
-    return (
-        known
-        | asdict(setup)
-        | {
-            "repetitions": repetitions,
-            **{kind: found.tolist() for kind, found in means.items()},
-            "spread": {
-                kind: (found.max(0) - found.min(0)).tolist() for kind, found in accuracy.items()
-            },
-            "free": free,
-            "best_kappa": {kind: kappas[int(found.argmax())] for kind, found in means.items()},
-            "loss": {
-                kind: {
-                    f"{kappa:g}": free - float(found[kappas.index(kappa)]) for kappa in (2.0, 3.0)
-                }
-                for kind, found in means.items()
-            },
-            # Above 2 a step is longer than the loss' curvature allows.
-            "stability": [float(kappa * rate * known["smoothness"]) for kappa in kappas],
-        }
-    )
+    stability = [float(kappa * rate * known["smoothness"]) for kappa in kappas]
+    point = {
+        "repetitions": repetitions,
+        **{kind: found.tolist() for kind, found in means.items()},
+        "spread": {
+            kind: (found.max(0) - found.min(0)).tolist() for kind, found in accuracy.items()
+        },
+        "free": free,
+        "best_kappa": {kind: kappas[int(found.argmax())] for kind, found in means.items()},
+        "loss": {
+            kind: {f"{kappa:g}": free - float(found[kappas.index(kappa)]) for kappa in (2.0, 3.0)}
+            for kind, found in means.items()
+        },
+        "stability": stability,
+        "breaks": {kind: _breaks(found, kappas, stability) for kind, found in means.items()},
+    }
+    return known | asdict(setup) | point
+
+
+def _breaks(
+    found: np.ndarray[Any, np.dtype[np.float64]], kappas: list[float], stability: list[float]
+) -> dict[str, float] | None:
+    """The first kappa above the best one that loses half a point against it, and how far its
+    steps are beyond the curvature; None where none does."""
+    best = int(found.argmax())
+    for i in range(best + 1, len(kappas)):
+        if found[best] - found[i] > MUCH:
+            return {"kappa": kappas[i], "stability": stability[i]}
+    return None

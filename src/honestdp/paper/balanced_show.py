@@ -24,14 +24,18 @@ NOTES = (
     "Free: the best of all twelve kappas (1/16 to 32), last or averaged, by the test rows; clip "
     "norm 1. Of so many it is a little too good, so a small loss is none.",
     "a s: the step size times the largest eigenvalue of the loss' Hessian (lambda_max(X'X/n)/4 for "
-    "two classes, /2 for more; gradients not clipped). Above 2, unclipped steps swing away.",
+    "two classes, /2 for more), gradients not clipped. Unclipped steps swing away above 2, while "
+    "predictions are near 1/2; clipping and sure predictions lower the curvature.",
+    "Breaks at: the first kappa above the best that loses half a point against it, in brackets "
+    "its a s.",
 )
 
 
 def text(result: Result) -> str:
     """One row a setup; then where the default loses half a point or more, and why."""
-    head = ["table", "eps", "lot", "T", "sigma", "free", "best kappa", "loss at 3", "loss at 2"]
-    head += ["best kappa, last", "loss at 3, last", "loss at 2, last", "a s at 3"]
+    head = ["table", "eps", "lot", "T", "sigma", "free"]
+    for kind in ("averaged", "last"):
+        head += [f"{kind}: best kappa", "loss at 3", "at 2", "breaks at"]
     rows = []
     for point in result["points"]:
         row = [NAMES[point["dataset"]], f"{point['epsilon']:g}", point["lot_size"], point["steps"]]
@@ -39,15 +43,20 @@ def text(result: Result) -> str:
         for kind in ("averaged", "last"):
             row.append(f"{point['best_kappa'][kind]:g}")
             row += [f"{100 * point['loss'][kind][kappa]:.2f}" for kappa in ("3", "2")]
+            row.append(_broken(point["breaks"][kind]))
         rows.append([*row, f"{_at(point, 'stability', 3.0):.2f}"])
     parts = [
         "balanced: what kappa = 3, averaged, loses against a step size tuned for free, in points",
         result["what"],
-        "\n".join(columns(head, rows, left=1)),
+        "\n".join(columns([*head, "a s at 3"], rows, left=1)),
         "\n".join(_worst(result)),
         "\n".join(f"- {note}" for note in NOTES),
     ]
     return "\n\n".join(parts)
+
+
+def _broken(found: Mapping[str, float] | None) -> str:
+    return "-" if found is None else f"{found['kappa']:g} ({found['stability']:.0f})"
 
 
 def _worst(result: Result) -> list[str]:
