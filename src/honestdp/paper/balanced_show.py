@@ -17,7 +17,7 @@ NAMES = {
     "gisette-standin": "Gisette stand-in",
 }
 MUCH = 0.005  # a loss worth a word: half a point
-COLOURS = ("#1565c0", "#e08214", "#1b7837")  # by lot size, small to large
+COLOURS = {100: "#8e24aa", 250: "#1565c0", 1000: "#e08214", 4000: "#1b7837"}  # by lot size
 NOTES = (
     "Noise is that of the total epsilon given, by the library's accountant; delta by its rule for "
     "n. B is the root-mean-square row norm of the training rows, declared public here.",
@@ -108,18 +108,19 @@ def picture(result: Result) -> Picture:
         "Solid: the mean of the second half's parameters; dashed: the last. Level, dotted: the "
         "best of all, DPSGD tuned for free. The library's default is kappa = 3, averaged.",
         columns=2,
+        shared_legend=True,
         simulation=True,
     )
 
 
 def _lines(points: list[Mapping[str, Any]]) -> list[Line]:
     lines = []
-    for point, colour in zip(points, COLOURS, strict=True):
-        kappas, lot = point["kappas"], f"lots of {point['lot_size']}"
+    for point in points:
+        kappas, lot, colour = point["kappas"], point["lot_size"], COLOURS[point["lot_size"]]
         ends = [kappas[0], kappas[-1]]
         lines += [
-            Line(f"{lot}, averaged", kappas, point["averaged"], markers=True, color=colour),
-            Line(f"{lot}, last", kappas, point["last"], "dash", color=colour),
-            Line(f"{lot}, free", ends, [point["free"]] * 2, "dot", color=colour, light=True),
+            Line(f"lots of {lot}", kappas, point["averaged"], markers=True, color=colour),
+            Line(f"lots of {lot}, last", kappas, point["last"], "dash", color=colour),
+            Line("", ends, [point["free"]] * 2, "dot", color=colour, light=True),
         ]
     return lines
