@@ -7,20 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from honestdp.engine import Candidate, Linear, Randomness, Schedule, examples, train
 from honestdp.errors import InputError
-from honestdp.paper import balanced, data
+from honestdp.paper import balanced, curvature, data
 from honestdp.paper.experiment import Choice
 from honestdp.text import SIMULATION
 
-ROWS = 300
+ROWS = 500
 
 
 def made_up(dataset: str = "", model: str = "lr") -> data.Rows:
     source = np.random.RandomState(0)
     inputs = source.rand(ROWS, 4).astype(np.float32)
-    rows = examples(inputs, (inputs.sum(1) > 2).astype(np.int64))
+    some = source.rand(ROWS) < 0.1  # on the wrong side, so that there is something to clip
+    rows = examples(inputs, ((inputs.sum(1) > 2) ^ some).astype(np.int64))
     return data.Rows(rows, rows, Linear(4, 2))
 
 
@@ -54,14 +56,28 @@ def test_smoothness_is_the_largest_eigenvalue_over_four() -> None:
     rows = made_up()
     inputs = np.column_stack([np.ones(ROWS), rows.train.inputs])
     largest = np.linalg.eigvalsh(inputs.T @ inputs / ROWS)[-1]
-    assert balanced.smoothness(rows) == pytest.approx(largest / 4, rel=1e-6)
+    assert curvature.smoothness(rows) == pytest.approx(largest / 4, rel=1e-6)
+
+
+def test_the_clipped_curvature_of_two_classes_is_that_of_rows_which_are_not_clipped() -> None:
+    """A clipped example's gradient is constant: the others' p (1 - p) x x' is all there is."""
+    rows = made_up()
+    inputs = np.column_stack([np.ones(ROWS), rows.train.inputs]).astype(float)
+    targets = rows.train.targets.numpy()
+    fitted = LogisticRegression(max_iter=200).fit(inputs[:, 1:], targets)
+    p = fitted.predict_proba(inputs[:, 1:])[:, 1]
+    kept = np.abs(p - targets) * np.linalg.norm(inputs, axis=1) < 1
+    assert 0 < kept.sum() < ROWS
+    weights = p * (1 - p) * kept
+    expected = np.linalg.eigvalsh((inputs * weights[:, None]).T @ inputs / ROWS)[-1]
+    assert curvature.clipped_curvature(rows) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Choice:
     monkeypatch.setattr(data, "load", made_up)
     monkeypatch.setattr(balanced, "STEPS", (6,))
-    table = balanced.Table((20, 50, 100), 2.0, 2)
+    table = balanced.Table((100, 250), 2.0, 2)
     monkeypatch.setattr(balanced, "TABLES", {"adult-104": table})
     return Choice()
 
@@ -70,7 +86,7 @@ def test_a_run_that_goes_on_has_the_same_files(tmp_path: Path, tiny: Choice) -> 
     told: list[float] = []
 
     def counts(folder: Path) -> dict[str, object]:
-        files = sorted((folder / "balanced").iterdir())
+        files = sorted((folder / "balanced").glob("*-T*.json"))
         return {file.name: json.loads(file.read_text())["trained"] for file in files}
 
     balanced.run(tiny, tmp_path / "whole", lambda what, share: told.append(share))

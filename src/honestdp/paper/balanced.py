@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +108,8 @@ def run(choice: Choice, folder: Path, tell: Told) -> None:
     for i, (setup, repetition) in enumerate(todo):
         before, share = sum(costs[:i]) / sum(costs), costs[i] / sum(costs)
         _train(setup, repetition, folder, _told(tell, setup.name, before, share))
+    for dataset in dict.fromkeys(setup.dataset for setup, _ in setups(choice)):
+        _save_curvature(dataset, folder)
 
 
 def _told(tell: Told, what: str, before: float, share: float) -> Callable[[int, int], None]:
@@ -176,6 +177,8 @@ class Mean:
 
 
 def _facts(setup: Setup, rows: Rows) -> dict[str, Any]:
+    from honestdp.paper.curvature import smoothness
+
     n = len(rows.train)
     delta, q = default_delta(n), setup.lot_size / n
     squares = rows.train.squares.double() - 1  # without the bias's input of 1
@@ -200,31 +203,20 @@ def _facts(setup: Setup, rows: Rows) -> dict[str, Any]:
     }
 
 
-@cache
-def smoothness(rows: Rows) -> float:
-    """The largest eigenvalue that the loss' Hessian can have, gradients not clipped.
+def _path(dataset: str, folder: Path) -> Path:
+    return folder / "balanced" / f"{dataset}-curvature.json"
 
-    That of X'X/n, X with the bias's 1, times 1/4 for two classes and 1/2 for more. Two classes
-    start there: at zero parameters it is the Hessian. Steps above 2 over it swing away from the
-    optimum, as far as clipping lets them.
-    """
-    import torch
 
-    inputs = rows.train
-    vector = torch.ones(1 + inputs.shape[0], dtype=torch.float64)
-    length = 0.0
-    for _ in range(50):  # power iteration: far more than three digits need here
-        image = torch.zeros_like(vector)
-        for first in range(0, len(inputs), 4096):
-            chosen = torch.arange(first, min(first + 4096, len(inputs)))
-            x = inputs.dense(chosen).double()
-            along = x @ vector[1:] + vector[0]
-            image[1:] += x.T @ along
-            image[0] += along.sum()
-        length = float(image.norm()) / len(inputs)
-        vector = image / image.norm()
-    classes = rows.model.loss.classes
-    return length / (4 if classes == 2 else 2)
+def _save_curvature(dataset: str, folder: Path) -> None:
+    """Of each table once: it depends on nothing that is tuned."""
+    from honestdp.paper.curvature import clipped_curvature, smoothness
+    from honestdp.paper.data import load
+
+    if read(_path(dataset, folder)) is None:
+        rows = load(dataset, "lr")
+        facts = {"what": WHAT, "dataset": dataset, "smoothness": smoothness(rows)}
+        found = clipped_curvature(rows)
+        write(_path(dataset, folder), facts | provenance(), "clipped_curvature", [found])
 
 
 def result(choice: Choice, folder: Path) -> Result:
@@ -237,7 +229,8 @@ def result(choice: Choice, folder: Path) -> Result:
 def _point(setup: Setup, repetitions: int, folder: Path) -> dict[str, Any]:
     """Accuracies by kappa, and what the rule loses against the best of them."""
     known = setup.read(folder)
-    if known is None or len(known["trained"]) < repetitions:
+    curved = read(_path(setup.dataset, folder))
+    if known is None or curved is None or len(known["trained"]) < repetitions:
         raise InputError(f"{setup.path(folder)}: not trained yet; run the experiment first")
     trained, kappas = known.pop("trained")[:repetitions], known["kappas"]
     accuracy = {
@@ -263,6 +256,8 @@ def _point(setup: Setup, repetitions: int, folder: Path) -> dict[str, Any]:
             for kind, found in means.items()
         },
         "stability": stability,
+        # Where steps swing away from the optimum, in the same units.
+        "limit": 2 * known["smoothness"] / curved["clipped_curvature"][0],
         "breaks": {kind: _breaks(found, kappas, stability) for kind, found in means.items()},
     }
     return known | asdict(setup) | point

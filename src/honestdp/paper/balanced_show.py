@@ -23,9 +23,9 @@ NOTES = (
     "n. B is the root-mean-square row norm of the training rows, declared public here.",
     "Free: the best of all twelve kappas (1/16 to 32), last or averaged, by the test rows; clip "
     "norm 1. Of so many it is a little too good, so a small loss is none.",
-    "a s: the step size times the largest eigenvalue of the loss' Hessian (lambda_max(X'X/n)/4 for "
-    "two classes, /2 for more), gradients not clipped. Unclipped steps swing away above 2, while "
-    "predictions are near 1/2; clipping and sure predictions lower the curvature.",
+    "a s: the step size times the largest eigenvalue that the loss' Hessian can have, lambda_max("
+    "X'X/n)/4 for two classes, /2 for more. Unclipped steps swing away above 2. Limit: where "
+    "clipped ones do near the optimum, by the Jacobian of the mean clipped gradient there.",
     "Breaks at: the first kappa above the best that loses half a point against it, in brackets "
     "its a s.",
 )
@@ -44,11 +44,11 @@ def text(result: Result) -> str:
             row.append(f"{point['best_kappa'][kind]:g}")
             row += [f"{100 * point['loss'][kind][kappa]:.2f}" for kappa in ("3", "2")]
             row.append(_broken(point["breaks"][kind]))
-        rows.append([*row, f"{_at(point, 'stability', 3.0):.2f}"])
+        rows.append([*row, f"{_at(point, 'stability', 3.0):.1f}", f"{point['limit']:.1f}"])
     parts = [
         "balanced: what kappa = 3, averaged, loses against a step size tuned for free, in points",
         result["what"],
-        "\n".join(columns([*head, "a s at 3"], rows, left=1)),
+        "\n".join(columns([*head, "a s at 3", "limit"], rows, left=1)),
         "\n".join(_worst(result)),
         "\n".join(f"- {note}" for note in NOTES),
     ]
@@ -73,11 +73,11 @@ def _why(point: Mapping[str, Any]) -> str:
     loss, steep = point["loss"]["averaged"]["3"], _at(point, "stability", 3.0)
     best = point["best_kappa"]["averaged"]
     said = f"{100 * loss:.2f} points, best kappa {best:g}; "
-    if best < 3 and steep > 2:
-        return said + f"steps beyond the stability limit (a s = {steep:.1f} > 2)"
+    if best < 3 and steep > point["limit"]:
+        return said + f"steps beyond the limit (a s {steep:.1f}, limit {point['limit']:.1f})"
     if best < 3:
-        return said + f"too much noise at kappa = 3 (a s = {steep:.2f}, no matter of stability)"
-    return said + f"steps too short to arrive (a s = {steep:.2f})"
+        return said + f"too much noise, not too long steps (a s {steep:.1f}, below the limit)"
+    return said + f"steps too short to arrive (a s {steep:.1f}, limit {point['limit']:.1f})"
 
 
 def _name(point: Mapping[str, Any]) -> str:
