@@ -107,13 +107,14 @@ def _path(folder: Path, dataset: str) -> Path:
 def _pools(
     dataset: str, points: list[dict[str, Any]], choice: Choice
 ) -> Iterator[tuple[Asked, float, Pool, int]]:
-    """By epsilon, then by line: what is interrupted has whole epsilons."""
+    """By epsilon, from 1 on, then by line: what is interrupted has whole epsilons. A line of one
+    point, the largest grid, comes last."""
     lines = {line.name: line for line in LINES}
-    for point in sorted(points, key=lambda point: abs(np.log(point["epsilon"]))):
-        if point["not_planned"] is None:
-            line = lines[point["line"]]
-            for pool in pools_of(line, dataset, point):
-                yield line, point["epsilon"], pool, _repetitions(dataset, line, choice)
+    known = [(lines[p["line"]], p) for p in points if p["not_planned"] is None]
+    known.sort(key=lambda one: (len(one[0].at) == 1, abs(np.log(one[1]["epsilon"]))))
+    for line, point in known:
+        for pool in pools_of(line, dataset, point):
+            yield line, point["epsilon"], pool, _repetitions(dataset, line, choice)
 
 
 def _repetitions(dataset: str, line: Asked, choice: Choice) -> int:
