@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,14 +71,18 @@ def _worst(result: Result) -> list[str]:
 
 
 def _why(point: Mapping[str, Any]) -> str:
-    loss, steep = point["loss"]["averaged"]["3"], _at(point, "stability", 3.0)
-    best = point["best_kappa"]["averaged"]
-    said = f"{100 * loss:.2f} points, best kappa {best:g}; "
-    if best < 3 and steep > point["limit"]:
-        return said + f"steps beyond the limit (a s {steep:.1f}, limit {point['limit']:.1f})"
-    if best < 3:
-        return said + f"too much noise, not too long steps (a s {steep:.1f}, below the limit)"
-    return said + f"steps too short to arrive (a s {steep:.1f}, limit {point['limit']:.1f})"
+    loss, steep, limit = (
+        point["loss"]["averaged"]["3"],
+        _at(point, "stability", 3.0),
+        point["limit"],
+    )
+    best, rows, free = point["best_kappa"]["averaged"], point["test_rows"], point["free"]
+    error = math.sqrt(free * (1 - free) / rows)
+    within = "beyond" if steep > limit else "within"
+    return (
+        f"{100 * loss:.2f} points, {loss / error:.1f} standard errors of {rows} test rows; best "
+        f"kappa {best:g}; steps {within} the limit (a s {steep:.1f}, limit {limit:.1f})"
+    )
 
 
 def _name(point: Mapping[str, Any]) -> str:
@@ -97,7 +102,7 @@ def picture(result: Result) -> Picture:
         "The balanced rule: accuracy against kappa at one total epsilon",
         [
             Panel(
-                f"{NAMES[dataset]}, {steps} steps, epsilon {points[0]['epsilon']:g}",
+                f"{NAMES[dataset]}, {steps} steps, eps {points[0]['epsilon']:g}",
                 "kappa",
                 "test accuracy",
                 _lines(points),
