@@ -14,7 +14,7 @@ from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
 from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
-from honestdp.engine.train import Trained, check_steps, train
+from honestdp.engine.train import Schedule, Trained, check_steps, train
 from honestdp.errors import InputError
 from honestdp.planning.grid import MODULE
 from honestdp.planning.plan import Plan
@@ -67,6 +67,15 @@ def _model(spec: Spec, options: dict[str, Any]) -> Model:
     return Linear(spec.schema.width, spec.classes)
 
 
+def moved(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
+    """The winner of a tuning subset as it trains on the rest, whose lots are larger."""
+    if candidate.rule not in _SCALED:
+        return candidate
+    assert candidate.learning_rate is not None
+    ratio = rest.lot_size / plan.lot_sizes[0]
+    return replace(candidate, learning_rate=candidate.learning_rate * ratio)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Trainer:
     """Trains the draws of a plan. Where all may be seen `report` is told how far it is; the journal
@@ -86,11 +95,7 @@ class Trainer:
     def final(self, kept: Sequence[Outcome], rest: Part) -> list[Outcome]:
         """The winner of a tuning subset, trained on the rest of the rows."""
         winner = kept[0]
-        candidate = self.plan.candidates[winner.draw.setting]
-        if candidate.rule in _SCALED:
-            assert candidate.learning_rate is not None
-            ratio = rest.schedule.lot_size / self.plan.lot_sizes[0]
-            candidate = replace(candidate, learning_rate=candidate.learning_rate * ratio)
+        candidate = moved(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
         found = self._train([Draw(_FINAL, winner.draw.setting)], [candidate], rest)
         return [replace(winner, parameters=found[0])]
 

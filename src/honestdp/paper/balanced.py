@@ -1,0 +1,275 @@
+"""balanced: is kappa = 3, averaged, as good as a step size tuned for free?
+
+The balanced rule sizes DPSGD's steps by public facts: `alpha = kappa L / (sigma C sqrt(T) B)`. Here
+every kappa of a wide range is trained at one total epsilon, for several lot sizes and step counts.
+DPSGD tuned for free is the best of the same trainings by the test rows (clip norm 1; the learning
+rate is all that is tuned), so the rule's loss is never below 0, and flatters the free one a little.
+
+One training gives both results, the last parameters and the mean of the second half's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from honestdp.errors import InputError, fail
+from honestdp.paper.balanced_show import MUCH, picture, text
+from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
+from honestdp.paper.pools import seed_of
+from honestdp.planning.costs import default_delta
+from honestdp.privacy import guarantee
+from honestdp.privacy.calibrate import noise_multiplier
+from honestdp.privacy.events import training
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from honestdp.engine import Snapshot
+    from honestdp.paper.data import Rows
+
+__all__ = ["picture", "result", "run", "text"]
+
+# The rule's kappas, its default of 3, and what else is tuned for free.
+KAPPAS = (1 / 16, 1 / 8, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0)
+STEPS = (500, 2500)
+LARGE, SMALL = (250, 1000, 4000), (100, 250, 1000)
+
+
+@dataclass(frozen=True)
+class Table:
+    """lots: their sizes. epsilon: 4 for tables of few rows, where 1 leaves little to see."""
+
+    lots: tuple[int, ...]
+    epsilon: float
+    repetitions: int
+
+
+TABLES = {
+    "adult-104": Table(LARGE, 1.0, 3),
+    "mnist": Table(LARGE, 1.0, 1),
+    "enron": Table(SMALL, 4.0, 2),
+    "enron-counts": Table(SMALL, 4.0, 2),
+    "gisette-standin": Table(SMALL, 4.0, 1),
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One file: every kappa at one lot size and number of steps."""
+
+    dataset: str
+    lot_size: int
+    steps: int
+    epsilon: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.dataset}-epsilon{self.epsilon:g}-L{self.lot_size}-T{self.steps}"
+
+    def path(self, folder: Path) -> Path:
+        return folder / "balanced" / f"{self.name}.json"
+
+    def read(self, folder: Path) -> dict[str, Any] | None:
+        known = read(self.path(folder))
+        if known is not None and known.get("setup") != asdict(self):
+            raise InputError(f"{self.path(folder)}: holds another setup; remove it")
+        return known
+
+
+def setups(choice: Choice) -> Iterator[tuple[Setup, int]]:
+    """What is trained, and how often."""
+    if choice.sigmas is not None:
+        raise fail("sigmas", choice.sigmas, "noise follows from epsilon here; leave it out")
+    if choice.models not in (None, ("lr",)):
+        raise fail("models", choice.models, 'is about logistic regression, "lr", alone')
+    for dataset in TABLES if choice.datasets is None else choice.datasets:
+        if dataset not in TABLES:
+            raise fail("datasets", dataset, f"must be among {', '.join(TABLES)}")
+        table = TABLES[dataset]
+        for lot_size in table.lots:
+            for steps in STEPS:
+                setup = Setup(dataset, lot_size, steps, table.epsilon)
+                yield setup, choice.repetitions or table.repetitions
+
+
+def run(choice: Choice, folder: Path, tell: Told) -> None:
+    todo = []
+    for setup, repetitions in setups(choice):
+        known = setup.read(folder)
+        first = len(known["trained"]) if known else 0
+        todo += [(setup, repetition) for repetition in range(first, repetitions)]
+    costs = [setup.steps * setup.lot_size for setup, _ in todo]
+    for i, (setup, repetition) in enumerate(todo):
+        before, share = sum(costs[:i]) / sum(costs), costs[i] / sum(costs)
+        _train(setup, repetition, folder, _told(tell, setup.name, before, share))
+    for dataset in dict.fromkeys(setup.dataset for setup, _ in setups(choice)):
+        _save_curvature(dataset, folder)
+
+
+def _told(tell: Told, what: str, before: float, share: float) -> Callable[[int, int], None]:
+    return lambda done, total: tell(what, before + share * done / total)
+
+
+def _train(setup: Setup, repetition: int, folder: Path, tell: Callable[[int, int], None]) -> None:
+    from honestdp.engine import Candidate, Schedule, correct, train
+    from honestdp.paper.data import load
+    from honestdp.randomness import Randomness
+
+    rows = load(setup.dataset, "lr")
+    known = setup.read(folder) or _facts(setup, rows)
+    noise, norm = known["noise_multiplier"], known["row_norm"]
+    candidates = [
+        Candidate(noise_multiplier=noise, rule="balanced", kappa=kappa, row_norm=norm)
+        for kappa in KAPPAS
+    ]
+    schedule, randomness = Schedule(setup.steps, setup.lot_size), Randomness.simulation
+    # The compiler's time is not the training's.
+    train(rows.model, rows.train, candidates, Schedule(2, setup.lot_size), randomness(0))
+    numbers = [repetition * len(KAPPAS) + i for i in range(len(KAPPAS))]
+    mean = Mean(setup.steps)
+    wall, core = time.perf_counter(), time.process_time()
+    trained = train(
+        rows.model,
+        rows.train,
+        candidates,
+        schedule,
+        randomness(known["seed"]),
+        numbers=numbers,
+        observe=mean.observe,
+        observe_every=1,
+        progress=tell,
+    )
+    counts = {
+        "last": correct(rows.model, trained.stacked, rows.validation).tolist(),
+        "averaged": correct(rows.model, mean.of(numbers), rows.validation).tolist(),
+    }
+    known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
+    known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
+    known["trained"].append(counts)
+    facts = {name: value for name, value in known.items() if name != "trained"}
+    write(setup.path(folder), facts | provenance(), "trained", known["trained"])
+
+
+class Mean:
+    """The mean of the second half's parameters, as the engine's `average` has it."""
+
+    def __init__(self, steps: int) -> None:
+        self._half = steps // 2
+        self._found: dict[int, Tensor] = {}
+
+    def observe(self, seen: Snapshot) -> None:
+        taken = seen.step - self._half
+        if taken > 0:
+            for number, parameters in zip(seen.numbers, seen.parameters, strict=True):
+                known = self._found.setdefault(number, parameters.clone())
+                known.lerp_(parameters, 1 / taken)
+
+    def of(self, numbers: list[int]) -> Tensor:
+        import torch
+
+        return torch.stack([self._found[number] for number in numbers])
+
+
+def _facts(setup: Setup, rows: Rows) -> dict[str, Any]:
+    from honestdp.paper.curvature import smoothness
+
+    n = len(rows.train)
+    delta, q = default_delta(n), setup.lot_size / n
+    squares = rows.train.squares.double() - 1  # without the bias's input of 1
+    noise = noise_multiplier(
+        lambda sigma: guarantee.epsilon(training(q, sigma, setup.steps), delta), setup.epsilon
+    )
+    return {
+        "what": WHAT,
+        "setup": asdict(setup),
+        "n": n,
+        "test_rows": len(rows.validation),
+        "delta": delta,
+        "noise_multiplier": noise,
+        "guarantee": guarantee.epsilon(training(q, noise, setup.steps), delta),
+        "row_norm": float(squares.mean().sqrt()),
+        "smoothness": smoothness(rows),
+        "seed": seed_of(setup.name),
+        "kappas": list(KAPPAS),
+        "seconds": 0.0,
+        "core_seconds": 0.0,
+        "trained": [],
+    }
+
+
+def _path(dataset: str, folder: Path) -> Path:
+    return folder / "balanced" / f"{dataset}-curvature.json"
+
+
+def _save_curvature(dataset: str, folder: Path) -> None:
+    """Of each table once: it depends on nothing that is tuned."""
+    from honestdp.paper.curvature import clipped_curvature, smoothness
+    from honestdp.paper.data import load
+
+    if read(_path(dataset, folder)) is None:
+        rows = load(dataset, "lr")
+        facts = {"what": WHAT, "dataset": dataset, "smoothness": smoothness(rows)}
+        found = clipped_curvature(rows)
+        write(_path(dataset, folder), facts | provenance(), "clipped_curvature", [found])
+
+
+def result(choice: Choice, folder: Path) -> Result:
+    return {
+        "what": WHAT,
+        "points": [_point(setup, count, folder) for setup, count in setups(choice)],
+    }
+
+
+def _point(setup: Setup, repetitions: int, folder: Path) -> dict[str, Any]:
+    """Accuracies by kappa, and what the rule loses against the best of them."""
+    known = setup.read(folder)
+    curved = read(_path(setup.dataset, folder))
+    if known is None or curved is None or len(known["trained"]) < repetitions:
+        raise InputError(f"{setup.path(folder)}: not trained yet; run the experiment first")
+    trained, kappas = known.pop("trained")[:repetitions], known["kappas"]
+    accuracy = {
+        kind: np.array([one[kind] for one in trained]) / known["test_rows"]
+        for kind in ("averaged", "last")
+    }
+    means = {kind: found.mean(0) for kind, found in accuracy.items()}
+    free = max(float(found.max()) for found in means.values())
+    rate = setup.lot_size / (
+        known["noise_multiplier"] * np.sqrt(setup.steps) * known["row_norm"]
+    )  # at kappa = 1 and clip norm 1
+    stability = [float(kappa * rate * known["smoothness"]) for kappa in kappas]
+    point = {
+        "repetitions": repetitions,
+        **{kind: found.tolist() for kind, found in means.items()},
+        "spread": {
+            kind: (found.max(0) - found.min(0)).tolist() for kind, found in accuracy.items()
+        },
+        "free": free,
+        "best_kappa": {kind: kappas[int(found.argmax())] for kind, found in means.items()},
+        "loss": {
+            kind: {f"{kappa:g}": free - float(found[kappas.index(kappa)]) for kappa in (2.0, 3.0)}
+            for kind, found in means.items()
+        },
+        "stability": stability,
+        # Where steps swing away from the optimum, in the same units.
+        "limit": 2 * known["smoothness"] / curved["clipped_curvature"][0],
+        "breaks": {kind: _breaks(found, kappas, stability) for kind, found in means.items()},
+    }
+    return known | asdict(setup) | point
+
+
+def _breaks(
+    found: np.ndarray[Any, np.dtype[np.float64]], kappas: list[float], stability: list[float]
+) -> dict[str, float] | None:
+    """The first kappa above the best one that loses half a point against it, and how far its
+    steps are beyond the curvature; None where none does."""
+    best = int(found.argmax())
+    for i in range(best + 1, len(kappas)):
+        if found[best] - found[i] > MUCH:
+            return {"kappa": kappas[i], "stability": stability[i]}
+    return None

@@ -1,0 +1,217 @@
+"""honest-frontier: test accuracy against the total epsilon that pays for everything.
+
+Every procedure plans its own noise by `make_plan`, scores included, so that at one epsilon all
+lines cost the same. Trainings come from pools; what a search does with them is played 1000 times.
+Beside the honest lines: DPSGD tuned for free, where each setting gets the whole epsilon and the
+test rows choose (what is often reported), and logistic regression without privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from honestdp.errors import InputError, fail
+from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
+from honestdp.paper.frontier_lines import EPSILONS, LINES, Asked, not_planned, planned, pools_of
+from honestdp.paper.frontier_show import picture, text
+from honestdp.paper.pools import Counted, Pool, Pools, seed_of
+from honestdp.paper.resample import play
+
+if TYPE_CHECKING:
+    from honestdp.paper.frontier_rows import Source
+    from honestdp.planning.plan import Plan
+
+__all__ = ["picture", "result", "run", "text"]
+
+DATASETS = ("adult", "mnist")
+SEARCHES = 1000
+# How often every setting is trained; where there is but one, that one.
+REPETITIONS = {"adult": 3, "mnist": 1}
+UNTUNED = {"adult": 10, "mnist": 3}
+_WIDTH = {"adult": 1, "mnist": 6}  # of a row, in time
+
+
+def run(choice: Choice, folder: Path, tell: Told) -> None:
+    from honestdp.paper.frontier_rows import load
+
+    pools, jobs = Pools(folder), []
+    for dataset in _datasets(choice):
+        tell(f"{dataset}: planning", 0.0)
+        source = load(dataset)
+        found = list(_plans(source))
+        points = [_facts(*one) for one in found]
+        plans = {(line.name, epsilon): plan for line, epsilon, plan in found}
+        _save(folder, source, points)
+        for line, epsilon, pool, repetitions in _pools(dataset, points, choice):
+            plan = plans[line.name, epsilon]
+            assert not isinstance(plan, InputError)
+            jobs.append((pool, repetitions, partial(source.material, plan, pool)))
+    costs = [  # in rows read: a guess of the time
+        pools.missing(pool, repetitions) * pool.steps * pool.lot_size * _WIDTH[pool.dataset]
+        for pool, repetitions, _ in jobs
+    ]
+    done, total = 0.0, sum(costs)
+    for (pool, repetitions, trains), cost in zip(jobs, costs, strict=True):
+        if cost:
+            pools.fill(
+                pool, repetitions, trains, _told(tell, pool.name, done / total, cost / total)
+            )
+        done += cost
+
+
+def _told(tell: Told, what: str, before: float, share: float) -> Callable[[float], None]:
+    return lambda part: tell(what, before + part * share)
+
+
+def _plans(source: Source) -> Iterator[tuple[Asked, float, Plan | InputError]]:
+    for line in LINES:
+        for epsilon in line.at:
+            try:
+                yield line, epsilon, line.plan(source.schema, source.rows, epsilon)
+            except InputError as error:  # the point will be missing, and say why
+                yield line, epsilon, error
+
+
+def _facts(line: Asked, epsilon: float, plan: Plan | InputError) -> dict[str, Any]:
+    if isinstance(plan, InputError):
+        return not_planned(line, epsilon, plan)
+    return planned(line, plan)
+
+
+def _save(folder: Path, source: Source, points: list[dict[str, Any]]) -> None:
+    """The plans, unless the same are there already: a file says which commit made it."""
+    path = _path(folder, source.name)
+    known = read(path)
+    if known is not None and known["plans"] == points:
+        return
+    facts = {
+        "what": WHAT,
+        "dataset": source.name,
+        "rows": source.rows,
+        "test_rows": len(source.test),
+        "columns": source.schema.width,
+        "non_private": source.non_private(),
+    }
+    write(path, facts | provenance(), "plans", points)
+
+
+def _path(folder: Path, dataset: str) -> Path:
+    return folder / "honest-frontier" / f"{dataset}.json"
+
+
+def _pools(
+    dataset: str, points: list[dict[str, Any]], choice: Choice
+) -> Iterator[tuple[Asked, float, Pool, int]]:
+    """By epsilon, from 1 on, then by line: what is interrupted has whole epsilons. A line of one
+    point, the largest grid, comes last."""
+    lines = {line.name: line for line in LINES}
+    known = [(lines[p["line"]], p) for p in points if p["not_planned"] is None]
+    known.sort(key=lambda one: (len(one[0].at) == 1, abs(np.log(one[1]["epsilon"]))))
+    for line, point in known:
+        for pool in pools_of(line, dataset, point):
+            yield line, point["epsilon"], pool, _repetitions(dataset, line, choice)
+
+
+def _repetitions(dataset: str, line: Asked, choice: Choice) -> int:
+    return choice.repetitions or (UNTUNED if line.untuned else REPETITIONS)[dataset]
+
+
+def _datasets(choice: Choice) -> tuple[str, ...]:
+    if choice.sigmas is not None:
+        raise fail("sigmas", choice.sigmas, "each procedure plans its own noise; leave it out")
+    if choice.models not in (None, ("lr",)):
+        raise fail("models", choice.models, 'is about logistic regression, "lr", alone')
+    chosen = DATASETS if choice.datasets is None else choice.datasets
+    for dataset in chosen:
+        if dataset not in DATASETS:
+            raise fail("datasets", dataset, f"must be among {', '.join(DATASETS)}")
+    return chosen
+
+
+def result(choice: Choice, folder: Path) -> Result:
+    return {
+        "what": WHAT,
+        "epsilons": list(EPSILONS),
+        "searches": SEARCHES,
+        "datasets": [_dataset(dataset, choice, folder) for dataset in _datasets(choice)],
+    }
+
+
+def _dataset(dataset: str, choice: Choice, folder: Path) -> dict[str, Any]:
+    path = _path(folder, dataset)
+    known = read(path)
+    if known is None:
+        raise InputError(f"{path}: not there yet; run the experiment first")
+    points = [_point(dataset, choice, folder, facts) for facts in known.pop("plans")]
+    return known | {"points": points}
+
+
+def _point(dataset: str, choice: Choice, folder: Path, facts: dict[str, Any]) -> dict[str, Any]:
+    """absent: why there is no point, where there is none."""
+    line = next(line for line in LINES if line.name == facts["line"])
+    if facts["not_planned"] is not None:
+        return facts | {"absent": facts["not_planned"]}
+    pools, repetitions = Pools(folder), _repetitions(dataset, line, choice)
+    wanted = pools_of(line, dataset, facts)
+    if any(pools.missing(pool, repetitions) for pool in wanted):
+        return facts | {"absent": "not trained yet; run the experiment"}
+    counted = [pools.get(pool, repetitions) for pool in wanted]
+    facts |= {"absent": None, "pools": [pool.name for pool in wanted], "repetitions": repetitions}
+    return facts | _outcome(line, facts, counted)
+
+
+def _outcome(line: Asked, facts: dict[str, Any], counted: list[Counted]) -> dict[str, Any]:
+    """The mean test accuracy of what leaves, and its spread.
+
+    low, high: 5 and 95 % of outcomes. error: the standard error of the mean, from trainings: for
+    one setting over its repetitions; for a search from the means of searches in each repetition
+    alone, where there are several. The choice of test rows is not in it, which all lines share.
+    """
+    found = counted[-1].accuracy
+    if line.free:
+        best = found.max(1)
+        return _summary(best, best) | {"best": _best(found)}
+    if line.untuned:
+        return _summary(found[:, 0], found[:, 0]) | {"best": None}
+    scores = counted[0].validation
+    assert scores is not None
+    procedure, noise = line.procedure, facts["score_noise"]
+    if repr(procedure) != facts["procedure"]:
+        raise InputError(f"{facts['line']}: was planned as {facts['procedure']}; run it anew")
+    source = np.random.default_rng(seed_of(f"{counted[0].pool.name} {line.name}"))
+    played = play(procedure, scores, noise, SEARCHES, source)
+    alone = [
+        play(procedure, scores[[i]], noise, SEARCHES, source).of(found[[i]]).mean()
+        for i in range(len(scores))
+    ]
+    best = _best(found)
+    there = played.setting >= 0
+    return _summary(played.of(found), np.array(alone)) | {
+        "best": best,
+        "best_won": float((played.setting[there] == best["setting"]).mean()),
+        "nothing": float(1 - there.mean()),
+    }
+
+
+def _summary(
+    outcomes: np.ndarray[Any, np.dtype[np.float64]], means: np.ndarray[Any, np.dtype[np.float64]]
+) -> dict[str, Any]:
+    low, high = np.quantile(outcomes, [0.05, 0.95])
+    several = len(means) > 1
+    return {
+        "mean": float(outcomes.mean()),
+        "error": float(means.std(ddof=1) / np.sqrt(len(means))) if several else None,
+        "low": float(low),
+        "high": float(high),
+    }
+
+
+def _best(found: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
+    """The setting that is best on the test rows, over repetitions: what a search hopes to find."""
+    means = found.mean(0)
+    return {"setting": int(means.argmax()), "accuracy": float(means.max())}

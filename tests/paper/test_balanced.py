@@ -1,0 +1,118 @@
+"""balanced: the mean it keeps is the engine's, its smoothness the eigenvalue, its files resume."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from honestdp.engine import Candidate, Linear, Randomness, Schedule, examples, train
+from honestdp.errors import InputError
+from honestdp.paper import balanced, curvature, data
+from honestdp.paper.experiment import Choice
+from honestdp.text import SIMULATION
+
+ROWS = 500
+
+
+def made_up(dataset: str = "", model: str = "lr") -> data.Rows:
+    source = np.random.RandomState(0)
+    inputs = source.rand(ROWS, 4).astype(np.float32)
+    some = source.rand(ROWS) < 0.1  # on the wrong side, so that there is something to clip
+    rows = examples(inputs, ((inputs.sum(1) > 2) ^ some).astype(np.int64))
+    return data.Rows(rows, rows, Linear(4, 2))
+
+
+@pytest.mark.parametrize("steps", [6, 7])
+def test_one_training_gives_the_engines_average_too(steps: int) -> None:
+    rows, mean = made_up(), balanced.Mean(steps)
+
+    def candidates(average: bool) -> list[Candidate]:
+        return [
+            Candidate(
+                noise_multiplier=1.0, rule="balanced", kappa=kappa, row_norm=1.2, average=average
+            )
+            for kappa in (1.0, 3.0)
+        ]
+
+    schedule = Schedule(steps, 20)
+    train(
+        rows.model,
+        rows.train,
+        candidates(False),
+        schedule,
+        Randomness.simulation(3),
+        observe=mean.observe,
+        observe_every=1,
+    )
+    asked = train(rows.model, rows.train, candidates(True), schedule, Randomness.simulation(3))
+    assert np.allclose(mean.of([0, 1]), asked.stacked, atol=1e-7)
+
+
+def test_smoothness_is_the_largest_eigenvalue_over_four() -> None:
+    rows = made_up()
+    inputs = np.column_stack([np.ones(ROWS), rows.train.inputs])
+    largest = np.linalg.eigvalsh(inputs.T @ inputs / ROWS)[-1]
+    assert curvature.smoothness(rows) == pytest.approx(largest / 4, rel=1e-6)
+
+
+def test_the_clipped_curvature_of_two_classes_is_that_of_rows_which_are_not_clipped() -> None:
+    """A clipped example's gradient is constant: the others' p (1 - p) x x' is all there is."""
+    rows = made_up()
+    inputs = np.column_stack([np.ones(ROWS), rows.train.inputs]).astype(float)
+    targets = rows.train.targets.numpy()
+    fitted = LogisticRegression(max_iter=200).fit(inputs[:, 1:], targets)
+    p = fitted.predict_proba(inputs[:, 1:])[:, 1]
+    kept = np.abs(p - targets) * np.linalg.norm(inputs, axis=1) < 1
+    assert 0 < kept.sum() < ROWS
+    weights = p * (1 - p) * kept
+    expected = np.linalg.eigvalsh((inputs * weights[:, None]).T @ inputs / ROWS)[-1]
+    assert curvature.clipped_curvature(rows) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Choice:
+    monkeypatch.setattr(data, "load", made_up)
+    monkeypatch.setattr(balanced, "STEPS", (6,))
+    table = balanced.Table((100, 250), 2.0, 2)
+    monkeypatch.setattr(balanced, "TABLES", {"adult-104": table})
+    return Choice()
+
+
+def test_a_run_that_goes_on_has_the_same_files(tmp_path: Path, tiny: Choice) -> None:
+    told: list[float] = []
+
+    def counts(folder: Path) -> dict[str, object]:
+        files = sorted((folder / "balanced").glob("*-T*.json"))
+        return {file.name: json.loads(file.read_text())["trained"] for file in files}
+
+    balanced.run(tiny, tmp_path / "whole", lambda what, share: told.append(share))
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1)
+    first = Choice(repetitions=1)
+    balanced.run(first, tmp_path / "parts", lambda what, share: None)
+    with pytest.raises(InputError, match="run the experiment first"):
+        balanced.result(tiny, tmp_path / "parts")
+    balanced.run(tiny, tmp_path / "parts", lambda what, share: None)
+    assert counts(tmp_path / "parts") == counts(tmp_path / "whole")
+    result = balanced.result(tiny, tmp_path / "whole")
+    for point in result["points"]:
+        assert 0.99 * 2 < point["guarantee"] <= 2
+        assert point["free"] == max(max(point["averaged"]), max(point["last"]))
+        assert all(loss >= 0 for losses in point["loss"].values() for loss in losses.values())
+        assert point["stability"] == sorted(point["stability"])
+    assert SIMULATION in balanced.text(result)
+    assert balanced.picture(result).simulation
+
+
+def test_choices_it_has_not(tmp_path: Path) -> None:
+    for choice, name in (
+        (Choice(datasets=("iris",)), "datasets"),
+        (Choice(models=("tlnn",)), "models"),
+        (Choice(sigmas=(4.0,)), "sigmas"),
+    ):
+        with pytest.raises(InputError, match=name):
+            balanced.result(choice, tmp_path)
