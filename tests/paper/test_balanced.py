@@ -110,7 +110,7 @@ def test_a_run_that_goes_on_has_the_same_files(tmp_path: Path, tiny: Choice) -> 
 
 def test_choices_it_has_not(tmp_path: Path) -> None:
     for choice, name in (
-        (Choice(datasets=("iris",)), "datasets"),
+        (Choice(datasets=("zero",)), "datasets"),
         (Choice(models=("tlnn",)), "models"),
         (Choice(sigmas=(4.0,)), "sigmas"),
     ):

@@ -12,7 +12,11 @@ import pytest
 RESULTS = Path(__file__).parents[2] / "results"
 SAVED = """
 import sys
-sys.modules["torch"] = sys.modules["numba"] = None
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "numba"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Blocked())
 from pathlib import Path
 from honestdp.paper import {module} as experiment
 from honestdp.paper.experiment import Choice

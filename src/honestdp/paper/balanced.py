@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError
 from honestdp.paper.balanced_show import MUCH, picture, text
 from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
 from honestdp.paper.pools import seed_of
@@ -84,13 +84,8 @@ class Setup:
 
 def setups(choice: Choice) -> Iterator[tuple[Setup, int]]:
     """What is trained, and how often."""
-    if choice.sigmas is not None:
-        raise fail("sigmas", choice.sigmas, "noise follows from epsilon here; leave it out")
-    if choice.models not in (None, ("lr",)):
-        raise fail("models", choice.models, 'is about logistic regression, "lr", alone')
-    for dataset in TABLES if choice.datasets is None else choice.datasets:
-        if dataset not in TABLES:
-            raise fail("datasets", dataset, f"must be among {', '.join(TABLES)}")
+    choice.check(list(TABLES), sigmas=False)
+    for dataset in choice.datasets or TABLES:
         table = TABLES[dataset]
         for lot_size in table.lots:
             for steps in STEPS:

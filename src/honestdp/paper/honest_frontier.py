@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError
 from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
 from honestdp.paper.frontier_lines import EPSILONS, LINES, Asked, not_planned, planned, pools_of
 from honestdp.paper.frontier_show import picture, text
@@ -122,15 +122,8 @@ def _repetitions(dataset: str, line: Asked, choice: Choice) -> int:
 
 
 def _datasets(choice: Choice) -> tuple[str, ...]:
-    if choice.sigmas is not None:
-        raise fail("sigmas", choice.sigmas, "each procedure plans its own noise; leave it out")
-    if choice.models not in (None, ("lr",)):
-        raise fail("models", choice.models, 'is about logistic regression, "lr", alone')
-    chosen = DATASETS if choice.datasets is None else choice.datasets
-    for dataset in chosen:
-        if dataset not in DATASETS:
-            raise fail("datasets", dataset, f"must be among {', '.join(DATASETS)}")
-    return chosen
+    choice.check(DATASETS, sigmas=False)
+    return choice.datasets or DATASETS
 
 
 def result(choice: Choice, folder: Path) -> Result:
