@@ -15,6 +15,7 @@ from honestdp.errors import InputError
 from honestdp.paper import honest_frontier, pools, resample
 from honestdp.paper.experiment import Choice
 from honestdp.paper.frontier_lines import FREE, LINES, Asked, planned, pools_of
+from honestdp.paper.frontier_rows import load
 from honestdp.paper.pools import Material, Pool, Pools
 from honestdp.paper.resample import play
 from honestdp.planning.grid import NAMED
@@ -26,6 +27,7 @@ from honestdp.planning.procedures import (
     SubsetTuning,
 )
 from honestdp.privacy.runs import Poisson, geometric
+from honestdp.private_data import schedules
 from honestdp.text import SIMULATION
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -117,6 +119,21 @@ def test_plans_are_the_planners_and_fit_the_epsilon(line: Asked) -> None:
         assert (plan.score_noise is None) == (line.untuned or line.free)
         for pool in pools_of(line, "adult", facts):
             assert pool.noise_multiplier == plan.noise_multiplier
+
+
+@pytest.mark.parametrize("name", ["profile bound, DPSGD 40", "subset tuning, DPSGD 40"])
+def test_a_pool_trains_with_the_noise_that_was_planned(name: str) -> None:
+    source = load("adult")
+    line = next(line for line in LINES if line.name == name)
+    plan = line.plan(source.schema, source.rows, 1.0)
+    for pool in pools_of(line, "adult", planned(line, plan)):
+        material = source.material(plan, pool, 0)
+        assert {c.noise_multiplier for c in material.candidates} == {plan.noise_multiplier}
+        assert pool.noise_multiplier == plan.noise_multiplier
+        assert len(material.candidates) == 40
+        assert material.schedule.steps == plan.training.steps == pool.steps
+        assert material.schedule.lot_size == pool.lot_size
+        assert material.schedule == schedules(plan)[pool.rows == "rest"]
 
 
 def test_lines_that_train_apart_have_pools_apart() -> None:

@@ -113,6 +113,7 @@ def test_the_grids_are_the_papers() -> None:
         "adadp-4": 4, "dpadamwosm-4": 4, "dpadam-24": 24, "dpadam-180": 180,
     }  # fmt: skip
     usual = candidates("dpadam-4", 4.0)
+    assert {c.noise_multiplier for c in usual} == {4.0}
     assert {(c.beta1, c.beta2) for c in usual} == {(0.9, 0.999)}
     assert {c.learning_rate or 1e-3 for c in usual} == {1e-3}
     assert {c.clip_norm for c in candidates("dpadam-180", 4.0)} == {0.5}

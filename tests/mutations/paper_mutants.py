@@ -1,0 +1,38 @@
+"""Bugs of the reproduction: rows in both parts, noise not planned, marks that are missing."""
+
+from seeded import Mutant
+
+DATA = "tests/datasets/test_datasets.py"
+FRONTIER = "tests/paper/test_honest_frontier.py"
+TRAININGS = "tests/paper/test_trainings.py"
+EXPERIMENTS = "tests/paper/test_experiments.py"
+VERDICT = "tests/paper/test_verdict.py"
+
+MUTANTS = [
+    Mutant("rows score what they trained", "datasets/dataset.py",
+           "return order[:trains], order[trains:]", "return order[:trains], order[:trains]",
+           DATA + "::test_the_split_is_a_fixed_permutation"),
+    Mutant("any file is the published one", "datasets/files.py",
+           "right = self.digest(found) == self.sha256", "right = True",
+           "tests/datasets/test_dataset_files.py::test_a_file_that_holds_something_else"),
+    Mutant("a played search sees scores without noise", "paper/resample.py",
+           "scores[trained, settings] + noise * source.standard_normal(len(settings))",
+           "scores[trained, settings] + 0.0 * source.standard_normal(len(settings))",
+           FRONTIER + "::test_composition_always_finds_it_and_noise_hides_it"),
+    Mutant("pools train with half the noise", "paper/frontier_rows.py",
+           "NAMED[pool.grid].candidates(plan.noise_multiplier, plan.row_norm[0])",
+           "NAMED[pool.grid].candidates(plan.noise_multiplier / 2, plan.row_norm[0])",
+           FRONTIER + "::test_a_pool_trains_with_the_noise_that_was_planned"),
+    Mutant("repetitions share their noise", "paper/trainings.py",
+           'f"-T{self.steps}-{self.repetition}"', 'f"-T{self.steps}"',
+           TRAININGS + "::test_no_two_trainings_share_a_seed"),
+    Mutant("the luckiest repetition counts", "paper/pruning.py",
+           "np.mean([curves.accuracy for curves in kept], axis=0)",
+           "np.max([curves.accuracy for curves in kept], axis=0)",
+           EXPERIMENTS + "::test_repetitions_are_averaged_before_the_maximum"),
+    Mutant("a simulation is not marked", "paper/experiment.py",
+           'WHAT = f"{SIMULATION}: a seeded', 'WHAT = f"a seeded',
+           TRAININGS + "::test_what_a_file_says"),
+    Mutant("one that passes is enough", "paper/verdict.py",
+           "    if all(found):\n", "    if any(found):\n", VERDICT + "::test_all_some_none"),
+]  # fmt: skip
