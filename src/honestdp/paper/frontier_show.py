@@ -138,10 +138,14 @@ def _winners(
     """The best honest line of each epsilon, by its number in the table."""
     found = ["best honest line (from the top)"]
     for epsilon in epsilons:
-        means = [
-            points[line.name].get(epsilon, {}).get("mean", -1.0) for line in LINES if not line.free
-        ]
-        found.append(f"no. {means.index(max(means)) + 1}" if max(means) > 0 else "-")
+        known = {
+            i + 1: points[line.name][epsilon]
+            for i, line in enumerate(LINES)
+            if not line.free and epsilon in line.at
+        }
+        whole = all(point["absent"] is None or point["not_planned"] for point in known.values())
+        means = {i: point["mean"] for i, point in known.items() if point["absent"] is None}
+        found.append(f"no. {max(means, key=means.__getitem__)}" if whole and means else "-")
     return found
 
 
