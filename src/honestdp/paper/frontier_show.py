@@ -73,13 +73,18 @@ def _tables(dataset: Mapping[str, Any], epsilons: Sequence[float]) -> list[str]:
         ),
     ]
     found.append(_corner(points))
-    missing = [
-        f"{line}, epsilon {epsilon:g}: {point['absent']}"
-        for line, known in points.items()
-        for epsilon, point in known.items()
-        if point["absent"]
-    ]
-    return [*found, "\n".join(missing)] if missing else found
+    return [*found, "\n".join(_absent(points))]
+
+
+def _absent(points: Mapping[str, Mapping[float, Mapping[str, Any]]]) -> list[str]:
+    """Which points are not there, and why; one line for each line and reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for line, known in points.items():
+        for epsilon, point in known.items():
+            if point["absent"]:
+                found.setdefault((line, point["absent"]), []).append(f"{epsilon:g}")
+    said = [f"{line}, epsilon {', '.join(at)}: {why}" for (line, why), at in found.items()]
+    return said or ["No point is absent."]
 
 
 def _by_line(dataset: Mapping[str, Any]) -> dict[str, dict[float, Mapping[str, Any]]]:
@@ -133,10 +138,14 @@ def _winners(
     """The best honest line of each epsilon, by its number in the table."""
     found = ["best honest line (from the top)"]
     for epsilon in epsilons:
-        means = [
-            points[line.name].get(epsilon, {}).get("mean", -1.0) for line in LINES if not line.free
-        ]
-        found.append(f"no. {means.index(max(means)) + 1}")
+        known = {
+            i + 1: points[line.name][epsilon]
+            for i, line in enumerate(LINES)
+            if not line.free and epsilon in line.at
+        }
+        whole = all(point["absent"] is None or point["not_planned"] for point in known.values())
+        means = {i: point["mean"] for i, point in known.items() if point["absent"] is None}
+        found.append(f"no. {max(means, key=means.__getitem__)}" if whole and means else "-")
     return found
 
 
@@ -166,7 +175,7 @@ def _panel(dataset: Mapping[str, Any], epsilons: Sequence[float], what: str) -> 
         known = [p for p in _by_line(dataset)[asked.name].values() if not p["absent"]]
         if known:
             lines.append(_line(asked, known, what))
-    said = "on average" if what == "mean" else "one run in twenty ends below"
+    said = "on average" if what == "mean" else "one run in 20 ends below"
     return Panel(
         f"{NAMES[dataset['dataset']]}: {said}",
         "total epsilon",
