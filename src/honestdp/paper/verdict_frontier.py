@@ -15,7 +15,7 @@ def claims(measured: Measured) -> Iterator[Claim]:
         DATASETS[data["dataset"]]: {
             (point["line"], point["epsilon"]): point
             for point in data["points"]
-            if point["not_planned"] is None
+            if point["absent"] is None
         }
         for data in measured.of("honest-frontier")["datasets"]
     }
