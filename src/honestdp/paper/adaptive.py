@@ -27,9 +27,9 @@ RUN = (
     Block(("enron-counts",), ("lr",), (4.0,), ONCE),
     Block(("adult", "mnist"), ("tlnn",), (4.0,), ONCE),
 )
-# Where a step's time is measured: by steps, so that a rule has about half a second a turn.
-TIMED = {("adult", "lr"): 500, ("mnist", "lr"): 100, ("adult", "tlnn"): 100, ("mnist", "tlnn"): 20}
-TURNS, TOGETHER = 9, 40
+# Where a step's time is measured: by steps, so that a rule has about a second a turn.
+TIMED = {("adult", "lr"): 1000, ("mnist", "lr"): 100, ("adult", "tlnn"): 100, ("mnist", "tlnn"): 20}
+TURNS, TOGETHER = 15, 40
 TIMES = "adaptive-times.json"
 
 
