@@ -75,12 +75,10 @@ def work(name: str) -> tuple[Counter[str], float]:
         return Counter(found["candidate_steps"]), sum(found["core_seconds"].values())
     steps: Counter[str] = Counter()
     seconds = 0.0
-    folder, of = FILES[name]
-    for path in sorted((RESULTS / folder).glob("*.json")):
+    files, of = FILES[name]
+    for path in sorted(RESULTS.glob(files)):
         known = json.loads(path.read_text())
         dataset, count = of(known)
-        if name.startswith("heatmap-") and name != f"heatmap-{dataset}":
-            continue
         steps[f"{dataset}-lr"] += count
         # One thread: no more than the wall clock, where cores were not counted.
         seconds += known.get("core_seconds", known["seconds"])
@@ -90,15 +88,15 @@ def work(name: str) -> tuple[Counter[str], float]:
 # Where the files of an experiment are, and what each says of its work: dataset, candidate-steps.
 FILES: dict[str, tuple[str, Callable[[Any], tuple[str, int]]]] = {
     "step-size": (
-        "step-size",
+        "step-size/*.json",
         lambda f: (f["watched"]["dataset"], len(f["clips"]) * f["watched"]["steps"]),
     ),
     "honest-frontier": (
-        "pools",
+        "pools/*.json",
         lambda f: (f["pool"]["dataset"], len(f["trained"]) * f["pool"]["steps"]),
     ),
     "balanced": (
-        "balanced",
+        "balanced/*-epsilon*.json",
         lambda f: (
             f["setup"]["dataset"],
             len(f["trained"]) * len(f["kappas"]) * f["setup"]["steps"],
@@ -106,7 +104,7 @@ FILES: dict[str, tuple[str, Callable[[Any], tuple[str, int]]]] = {
     ),
     **{
         f"heatmap-{dataset}": (
-            "heatmaps",
+            f"heatmaps/{dataset}-*.json",
             lambda f: (f["map"]["dataset"], len(f["candidates"]) * f["map"]["steps"]),
         )
         for dataset in ("synthetic", "enron")
