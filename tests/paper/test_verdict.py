@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,16 @@ def test_there_are_enough_and_each_is_whole(found) -> None:
     said = text(found)
     assert "SIMULATION" in said
     assert f"{len(found)}. " in said
+
+
+def test_what_is_said_of_their_number(found) -> None:
+    count = Counter(claim.verdict for claim in found)
+    numbers = {4: "four", 10: "ten", 15: "fifteen"}
+    said = [numbers[count[kind]] for kind in ("holds", "holds in part", "does not hold")]
+    for page in (ROOT / "README.md", paper_page.PAGE):
+        words = " ".join(page.read_text().split())
+        assert f"of {len(found)} claims {said[0]} hold, {said[1]} hold in part" in words.lower()
+        assert f"{said[2]} do not" in words
 
 
 def test_every_experiment_is_behind_a_claim_or_on_the_page(found) -> None:
