@@ -28,9 +28,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from datasets import LOADERS, split
 from saved import Row, Saved
 
+from datasets import LOADERS, split
 from honestdp.engine import (
     Candidate,
     Examples,

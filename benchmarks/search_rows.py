@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
-from datasets import adult_schema, adult_table, split
 
+from datasets import adult_schema, adult_table, split
 from honestdp.engine import Examples, examples
 from honestdp.planning.grid import NAMED
 from honestdp.planning.spec import Spec

@@ -54,7 +54,11 @@ def bug_name(value: Any) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("procedure", "place"), [("composition", "train"), ("random-stopping", "validation")]
+    ("procedure", "place"),
+    [
+        ("composition", "train"),
+        pytest.param("random-stopping", "validation", marks=pytest.mark.slow),
+    ],
 )
 def test_a_few_searches_lose_no_more_than_they_claim(procedure: str, place: str) -> None:
     found = neighbours(procedure, place)

@@ -24,7 +24,7 @@ from honestdp.privacy.selection import (
     threshold,
 )
 
-FEW = 200  # mechanisms for each law of K
+FEW = 100  # mechanisms for each law of K
 MANY = 2000
 
 sizes = pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])

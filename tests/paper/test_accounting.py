@@ -179,6 +179,7 @@ def test_the_crossing_is_the_last_k_where_ma_is_not_dearer(by_candidates: dict[s
     assert [row["printed"] for row in by_candidates["comparison"]] == [14, 26]
 
 
+@pytest.mark.slow
 def test_pictures_from_the_plain_results(
     twelve: dict[str, Any],
     figure_1: dict[str, Any],

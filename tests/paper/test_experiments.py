@@ -164,6 +164,7 @@ def test_what_is_committed_is_whole_and_shown_without_torch_or_data(name) -> Non
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", [defaults, advantage, pruning, adaptive])
 def test_a_picture_is_drawn_from_the_files_alone(experiment, tmp_path) -> None:
     found = experiment.result(Choice(), RESULTS)
