@@ -51,7 +51,7 @@ def panel_name(row: Result) -> str:
 
 
 def listed(parts: Iterable[str]) -> str:
-    return ", ".join(parts)
+    return "; ".join(parts)  # names of panels have commas
 
 
 def judged(panel: str) -> bool:
@@ -69,7 +69,7 @@ def shown(gaps: Mapping[str, float]) -> str:
 
 def points(value: float) -> str:
     """A difference of accuracy, in points with a sign."""
-    return f"{100 * value:+.1f}"
+    return f"{round(100 * value, 1) + 0.0:+.1f}"  # no -0.0
 
 
 @dataclass(frozen=True, eq=False)
