@@ -141,6 +141,7 @@ class _Teller:
         if now - self._last < SAY_EVERY:
             return
         self._last = now
-        left = (now - self._start) * (1 - share) / share if share > 0 else None
+        # What was compiled and loaded at first says nothing of the rest.
+        left = (now - self._start) * (1 - share) / share if share > 0.01 else None
         words = f"; about {left / 60:.0f} min left" if left is not None else ""
         self._voice.note(f"{stage}: {100 * share:.0f} % of what was missing{words}")
