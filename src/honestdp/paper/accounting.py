@@ -13,13 +13,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from honestdp.paper.experiment import LOT_SIZE
 from honestdp.planning.costs import default_delta
 from honestdp.privacy import calibrate
 from honestdp.privacy.curve import RdpCurve, at_orders
 from honestdp.privacy.selection import LT_SLACK, liu_talwar, liu_talwar_run_delta
 
 SIGMA = 4.0
-LOT_SIZE = 250
 
 # 1.1, 1.2, ... 10.9, 12, 13, ... 512: the grid of the paper's time, 11 left out as there.
 ORDERS = (*(round(1 + i / 10, 1) for i in range(1, 100)), *(float(a) for a in range(12, 513)))

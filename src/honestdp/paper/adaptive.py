@@ -7,14 +7,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from honestdp.paper.asked import Block, Key, Panels, asked, title
-from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
+from honestdp.paper.asked import (
+    Block,
+    Key,
+    Panels,
+    accuracy_panel,
+    asked,
+    first_tenth,
+    to_list,
+)
+from honestdp.paper.experiment import LOT_SIZE, WHAT, Choice, Result, Told, provenance, read, write
 from honestdp.paper.grids import candidates
 from honestdp.paper.pruning import mean_accuracy
-from honestdp.paper.trainings import LOT_SIZE, Curves, Results, train_all
-from honestdp.report.picture import Line, Panel, Picture
+from honestdp.paper.trainings import Curves, Results, train_all
+from honestdp.report.picture import Line, Picture
 from honestdp.text import columns
 
 ADAM, ADADP, WOSM = "dpadam-4", "adadp-4", "dpadamwosm-4"
@@ -88,13 +95,9 @@ def _panel(key: Key, grids: dict[str, list[Curves]]) -> dict[str, Any]:
         "sigma": sigma,
         "steps": first.steps,
         "repetitions": {grid: len(kept) for grid, kept in grids.items()},
-        "best": {grid: _rounded(found.max(axis=0)) for grid, found in accuracy.items()},
-        "median": {grid: _rounded(np.median(found, axis=0)) for grid, found in accuracy.items()},
+        "best": {grid: to_list(found.max(axis=0)) for grid, found in accuracy.items()},
+        "median": {grid: to_list(np.median(found, axis=0)) for grid, found in accuracy.items()},
     }
-
-
-def _rounded(values: NDArray[np.float64]) -> list[float]:
-    return [round(float(value), 5) for value in values]
 
 
 def text(result: Result) -> str:
@@ -133,7 +136,7 @@ def text(result: Result) -> str:
 def _shown(values: list[float] | None, early: bool) -> str:
     if values is None:
         return "-"
-    return f"{np.mean(values[: max(1, len(values) // 10)]) if early else values[-1]:.4f}"
+    return f"{first_tenth(values) if early else values[-1]:.4f}"
 
 
 def picture(result: Result) -> Picture:
@@ -145,16 +148,7 @@ def picture(result: Result) -> Picture:
             if grid in row["best"]
             for part in ("best", "median")
         ]
-        top = max(max(values) for values in row["best"].values())
-        panels.append(
-            Panel(
-                title((row["dataset"], row["model"], row["sigma"])),
-                "steps",
-                "accuracy",
-                lines,
-                y_range=(top - 0.14, top + 0.01),
-            )
-        )
+        panels.append(accuracy_panel(row, lines))
     return Picture(
         "Figure 8: adaptive optimizers over training",
         panels,

@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from honestdp.paper.asked import Block, Key, Panels, asked, title
+from honestdp.paper.asked import (
+    Block,
+    Key,
+    Panels,
+    accuracy_panel,
+    asked,
+    first_tenth,
+    to_list,
+)
 from honestdp.paper.experiment import WHAT, Choice, Result, Told
 from honestdp.paper.grids import GRIDS
 from honestdp.paper.pruning import kept_rates, mean_accuracy
 from honestdp.paper.trainings import Curves, Results, train_all
-from honestdp.report.picture import Line, Panel, Picture
+from honestdp.report.picture import Line, Picture
 from honestdp.text import columns
 
 SGD, MOMENTUM, ADAM, RATES = "dpsgd-40", "dpmomentum-280", "dpadam-4", "dpadam-24"
@@ -63,7 +71,7 @@ def _panel(
     best, held, whole = {}, {}, {}
     for grid, kept in grids.items():
         accuracy = mean_accuracy(kept)
-        best[grid] = _rounded(accuracy.max(axis=0))
+        best[grid] = to_list(accuracy.max(axis=0))
         if grid in rates:
             pool = [s["learning_rate"] in rates[grid] for s in GRIDS[grid].settings]
             held[grid], whole[grid] = _held(accuracy[pool]), _held(accuracy)
@@ -93,15 +101,11 @@ def _held(accuracy: NDArray[np.float64]) -> dict[str, list[float]]:
     mean, error = found.mean(axis=0), 1.96 * found.std(axis=0, ddof=1) / np.sqrt(DRAWS)
     worst = np.quantile(found, 0.05, axis=0)
     return {
-        "mean": _rounded(mean),
-        "low": _rounded(mean - error),
-        "high": _rounded(mean + error),
-        "worst_twentieth": _rounded(worst),
+        "mean": to_list(mean),
+        "low": to_list(mean - error),
+        "high": to_list(mean + error),
+        "worst_twentieth": to_list(worst),
     }
-
-
-def _rounded(values: NDArray[np.float64]) -> list[float]:
-    return [round(float(value), 5) for value in values]
 
 
 def _momentum(panels: Panels) -> list[dict[str, Any]]:
@@ -192,7 +196,7 @@ def _last(values: list[float] | None) -> str:
 
 
 def _early(values: list[float] | None) -> str:
-    return f"{np.mean(values[: max(1, len(values) // 10)]):.4f}" if values else "-"
+    return f"{first_tenth(values):.4f}" if values else "-"
 
 
 def picture(result: Result) -> Picture:
@@ -224,16 +228,7 @@ def picture(result: Result) -> Picture:
                         high=held["high"],
                     )
                 )
-        top = max(max(values) for values in row["best"].values())
-        panels.append(
-            Panel(
-                title((row["dataset"], row["model"], row["sigma"])),
-                "steps",
-                "accuracy",
-                lines,
-                y_range=(top - 0.14, top + 0.01),
-            )
-        )
+        panels.append(accuracy_panel(row, lines))
     return Picture(
         "Figure 7: accuracy over training, at any price and at DPAdam's price",
         panels,

@@ -20,8 +20,7 @@ import numpy as np
 
 from honestdp.errors import InputError
 from honestdp.paper.balanced_show import MUCH, picture, text
-from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
-from honestdp.paper.pools import seed_of
+from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, seed, write
 from honestdp.planning.costs import default_delta
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier
@@ -190,7 +189,7 @@ def _facts(setup: Setup, rows: Rows) -> dict[str, Any]:
         "guarantee": guarantee.epsilon(training(q, noise, setup.steps), delta),
         "row_norm": float(squares.mean().sqrt()),
         "smoothness": smoothness(rows),
-        "seed": seed_of(setup.name),
+        "seed": seed(setup.name),
         "kappas": list(KAPPAS),
         "seconds": 0.0,
         "core_seconds": 0.0,

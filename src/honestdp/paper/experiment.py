@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from honestdp.text import SIMULATION
 
 Told = Callable[[str, float], None]  # what is going on, and the share that is done
 Result = Mapping[str, Any]
+
+LOT_SIZE = 250  # in all of the paper
 
 WHAT = f"{SIMULATION}: a seeded research run, scored without noise"
 
@@ -49,13 +52,7 @@ class Choice:
     repetitions: int | None = None
 
     def __post_init__(self) -> None:
-        for name, chosen, known in (
-            ("datasets", self.datasets, DATASETS),
-            ("models", self.models, MODELS),
-        ):
-            for word in chosen or ():
-                if word not in known:
-                    raise fail(name, word, f"must be among {', '.join(known)}")
+        self._check_words(DATASETS, MODELS, "must be among")
         for sigma in self.sigmas or ():
             positive("sigmas", sigma)
         if self.repetitions is not None:
@@ -69,15 +66,34 @@ class Choice:
         self, datasets: Sequence[str], models: Sequence[str] = ("lr",), sigmas: bool = True
     ) -> None:
         """Raise where something was chosen that an experiment has not."""
+        self._check_words(datasets, models, "this experiment has")
+        if self.sigmas and not sigmas:
+            raise fail("sigmas", self.sigmas[0], "noise follows from epsilon here; leave it out")
+
+    def _check_words(self, datasets: Iterable[str], models: Iterable[str], said: str) -> None:
         for name, chosen, known in (
-            ("datasets", self.datasets, datasets),
-            ("models", self.models, models),
+            ("datasets", self.datasets, tuple(datasets)),
+            ("models", self.models, tuple(models)),
         ):
             for word in chosen or ():
                 if word not in known:
-                    raise fail(name, word, f"this experiment has {', '.join(known)}")
-        if self.sigmas and not sigmas:
-            raise fail("sigmas", self.sigmas[0], "noise follows from epsilon here; leave it out")
+                    raise fail(name, word, f"{said} {', '.join(known)}")
+
+
+Job = tuple[str, float, Callable[[Callable[[float], None]], None]]  # name, work, what does it
+
+
+def in_order(jobs: Iterable[Job], tell: Told) -> None:
+    """Does all that has work left; each is given whom to tell its own share."""
+    left = [job for job in jobs if job[1]]
+    total, done = sum(work for _, work, _ in left), 0.0
+    for name, work, do in left:
+        do(partial(_told, tell, name, done / total, work / total))
+        done += work
+
+
+def _told(tell: Told, name: str, before: float, share: float, part: float) -> None:
+    tell(name, before + part * share)
 
 
 def provenance() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from honestdp.errors import InputError
+from honestdp.paper.experiment import LOT_SIZE
 from honestdp.paper.pools import Pool
 from honestdp.planning.grid import NAMED
 from honestdp.planning.procedures import Procedure, SubsetTuning
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from honestdp.schema import Schema
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-LOT_SIZE, STEPS = 250, 2500
+STEPS = 2500
 _PAPER = {"lot_size": LOT_SIZE, "steps": STEPS}
 _STOPPING = {"procedure": "random-stopping", **_PAPER}
 

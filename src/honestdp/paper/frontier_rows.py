@@ -13,7 +13,8 @@ from honestdp.datasets import adult, mnist
 from honestdp.datasets.dataset import split
 from honestdp.engine import Examples, Linear, examples
 from honestdp.errors import fail
-from honestdp.paper.pools import Material, Pool, seed_of
+from honestdp.paper.experiment import seed
+from honestdp.paper.pools import Material, Pool
 from honestdp.planning.grid import NAMED
 from honestdp.planning.plan import Plan
 from honestdp.private_data import PrivateData, schedules
@@ -102,6 +103,6 @@ def _opened(source: Source, plan: Plan, repetition: int) -> PrivateData:
     if key not in _KEPT:
         while len(_KEPT) > 3:
             _KEPT.pop(next(iter(_KEPT)))
-        randomness = Randomness.simulation(seed_of(f"{source.name} subset {repetition}"))
+        randomness = Randomness.simulation(seed(f"{source.name} subset {repetition}"))
         _KEPT[key] = PrivateData.open(plan, source.table, None, None, randomness, Journal())
     return _KEPT[key]

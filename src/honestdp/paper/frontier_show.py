@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from honestdp.paper.experiment import Result
-from honestdp.paper.frontier_lines import FREE, LINES, LOT_SIZE, STEPS, Asked
+from honestdp.paper.experiment import LOT_SIZE, Result
+from honestdp.paper.frontier_lines import FREE, LINES, STEPS, Asked
 from honestdp.planning.grid import NAMED
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns

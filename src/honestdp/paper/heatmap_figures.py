@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from honestdp.paper import theorem2
-from honestdp.paper.experiment import WHAT, Choice, Result, rounded
-from honestdp.paper.heatmaps import LOT_SIZE, OPTIMIZERS, Found, Maps, wanted
+from honestdp.paper.experiment import LOT_SIZE, WHAT, Choice, Result, rounded
+from honestdp.paper.heatmaps import OPTIMIZERS, Found, Maps, wanted
 from honestdp.report.picture import Heat, Line, Panel, Picture
 from honestdp.text import columns
 

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, Choice, Told, provenance, read, rounded, seed, write
+from honestdp.paper.experiment import (
+    LOT_SIZE,
+    WHAT,
+    Choice,
+    Told,
+    in_order,
+    provenance,
+    read,
+    rounded,
+    seed,
+    write,
+)
 
 if TYPE_CHECKING:  # pictures of saved maps need no torch
     from torch import Tensor
@@ -28,7 +39,7 @@ if TYPE_CHECKING:  # pictures of saved maps need no torch
     from honestdp.engine import Examples, Model
 
 GRID = tuple(float(f"{digit}e{scale}") for scale in range(-4, 2) for digit in (1, 2, 4, 5, 8))
-SIGMA, LOT_SIZE = 4.0, 250
+SIGMA = 4.0
 TOGETHER = 150  # candidates trained between two saves
 
 # Theorem 2 speaks of the average of all iterates; ours is of the second half, the paper's map of
@@ -126,20 +137,19 @@ class Maps:
 
 def train_all(chosen: Sequence[Map], maps: Maps, tell: Told) -> None:
     """Trains what is not there yet, in order."""
-    shares = [
-        (len(m.settings) - maps.done(m)) * m.steps * _MILLISECONDS.get(m.dataset, 1.0)
-        for m in chosen
-    ]
-    done, total = 0.0, sum(shares)
-    for one, work in zip(chosen, shares, strict=True):
-        if work:
-            before = done
-
-            def told(share: float, before: float = before, work: float = work) -> None:
-                tell(one.name, (before + share * work) / total)  # noqa: B023
-
-            _train(one, maps, told)
-        done += work
+    in_order(
+        (
+            (
+                one.name,
+                (len(one.settings) - maps.done(one))
+                * one.steps
+                * _MILLISECONDS.get(one.dataset, 1.0),
+                partial(_train, one, maps),
+            )
+            for one in chosen
+        ),
+        tell,
+    )
 
 
 def _train(which: Map, maps: Maps, tell: Callable[[float], None]) -> None:

@@ -8,7 +8,7 @@ test rows choose (what is often reported), and logistic regression without priva
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, write
+from honestdp.paper.experiment import (
+    WHAT,
+    Choice,
+    Result,
+    Told,
+    in_order,
+    provenance,
+    read,
+    seed,
+    write,
+)
 from honestdp.paper.frontier_lines import EPSILONS, LINES, Asked, not_planned, planned, pools_of
 from honestdp.paper.frontier_show import picture, text
-from honestdp.paper.pools import Counted, Pool, Pools, seed_of
+from honestdp.paper.pools import Counted, Pool, Pools
 from honestdp.paper.resample import play
 
 if TYPE_CHECKING:
@@ -51,21 +61,21 @@ def run(choice: Choice, folder: Path, tell: Told) -> None:
             plan = plans[line.name, epsilon]
             assert not isinstance(plan, InputError)
             jobs.append((pool, repetitions, partial(source.material, plan, pool)))
-    costs = [  # in rows read: a guess of the time
-        pools.missing(pool, repetitions) * pool.steps * pool.lot_size * _WIDTH[pool.dataset]
-        for pool, repetitions, _ in jobs
-    ]
-    done, total = 0.0, sum(costs)
-    for (pool, repetitions, trains), cost in zip(jobs, costs, strict=True):
-        if cost:
-            pools.fill(
-                pool, repetitions, trains, _told(tell, pool.name, done / total, cost / total)
+    in_order(
+        (
+            (
+                pool.name,
+                # in rows read: a guess of the time
+                pools.missing(pool, repetitions)
+                * pool.steps
+                * pool.lot_size
+                * _WIDTH[pool.dataset],
+                partial(pools.fill, pool, repetitions, trains),
             )
-        done += cost
-
-
-def _told(tell: Told, what: str, before: float, share: float) -> Callable[[float], None]:
-    return lambda part: tell(what, before + part * share)
+            for pool, repetitions, trains in jobs
+        ),
+        tell,
+    )
 
 
 def _plans(source: Source) -> Iterator[tuple[Asked, float, Plan | InputError]]:
@@ -176,7 +186,7 @@ def _outcome(line: Asked, facts: dict[str, Any], counted: list[Counted]) -> dict
     procedure, noise = line.procedure, facts["score_noise"]
     if repr(procedure) != facts["procedure"]:
         raise InputError(f"{facts['line']}: was planned as {facts['procedure']}; run it anew")
-    source = np.random.default_rng(seed_of(f"{counted[0].pool.name} {line.name}"))
+    source = np.random.default_rng(seed(f"{counted[0].pool.name} {line.name}"))
     played = play(procedure, scores, noise, SEARCHES, source)
     alone = [
         play(procedure, scores[[i]], noise, SEARCHES, source).of(found[[i]]).mean()

@@ -9,7 +9,6 @@ These are simulations: seeded, counted without noise, on rows declared public. T
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, provenance, read, write
+from honestdp.paper.experiment import WHAT, provenance, read, seed, write
 from honestdp.planning.grid import NAMED
 
 if TYPE_CHECKING:  # pictures of saved pools need no torch
@@ -55,16 +54,11 @@ class Pool:
 
     @property
     def seed(self) -> int:
-        """Its own, so that no two pools share lots or noise."""
-        return seed_of(self.name)
+        return seed(self.name)
 
     @property
     def settings(self) -> int:
         return len(NAMED[self.grid])
-
-
-def seed_of(name: str) -> int:
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from honestdp.errors import InputError, fail
 from honestdp.paper.experiment import (
+    LOT_SIZE,
     WHAT,
     Choice,
     Result,
@@ -34,7 +35,6 @@ from honestdp.paper.experiment import (
     write,
 )
 from honestdp.paper.grids import CLIP_NORMS
-from honestdp.paper.trainings import LOT_SIZE
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns
 

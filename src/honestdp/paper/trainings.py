@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, Told, provenance, read, seed, write
+from honestdp.paper.experiment import LOT_SIZE, WHAT, Told, in_order, provenance, read, seed, write
 from honestdp.paper.grids import GRIDS, candidates
 
-LOT_SIZE = 250  # in all of the paper
 TOGETHER = 40  # candidates trained between two saves
 
 # Milliseconds a candidate-step takes here, for the time left (benchmarks/README.md).
@@ -117,7 +117,7 @@ class Results:
     def find(self, training: Training) -> Curves | None:
         """A finished training."""
         known = self.read(training)
-        if known is None or self.missing(training):
+        if known is None or len(known["correct"]) < len(GRIDS[training.grid]):
             return None
         return Curves(
             training,
@@ -142,19 +142,13 @@ class Results:
 def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> None:
     """Trains what is not there yet, in order."""
     results.folder.mkdir(parents=True, exist_ok=True)  # fails now, not after the first training
-    shares = [
-        t.work * results.missing(t) / len(GRIDS[t.grid]) for t in trainings
-    ]  # of the work that is left, not of all
-    done, total = 0.0, sum(shares)
-    for training, work in zip(trainings, shares, strict=True):
-        if work:
-            before = done
-
-            def told(share: float, before: float = before, work: float = work) -> None:
-                tell(training.name, (before + share * work) / total)  # noqa: B023
-
-            _train(training, results, told)
-        done += work
+    in_order(
+        (
+            (t.name, t.work * results.missing(t) / len(GRIDS[t.grid]), partial(_train, t, results))
+            for t in trainings
+        ),
+        tell,
+    )
 
 
 def _train(training: Training, results: Results, tell: Callable[[float], None]) -> None:

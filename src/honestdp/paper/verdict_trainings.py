@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from honestdp.paper import adaptive
 from honestdp.paper.adaptive import ADADP, WOSM
 from honestdp.paper.advantage import ADAM, GOOD, MOMENTUM, SGD, good_momentum
+from honestdp.paper.asked import first_tenth
 from honestdp.paper.verdict import (
     AHEAD,
     SIMILAR,
@@ -207,7 +208,7 @@ def _adaptive(found: dict[str, Any]) -> Iterator[Claim]:
             if judged(name)
         ],
     )
-    early = {name: float(gap[: max(1, len(gap) // 10)].mean()) for name, gap in best.items()}
+    early = {name: first_tenth(gap.tolist()) for name, gap in best.items()}
     yield claim(
         "Section 8",
         "DPAdamWOSM has better accuracy especially at early steps",
