@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,17 @@ import numpy as np
 
 from honestdp.errors import InputError
 from honestdp.paper.balanced_show import MUCH, picture, text
-from honestdp.paper.experiment import WHAT, Choice, Result, Told, provenance, read, seed, write
+from honestdp.paper.experiment import (
+    WHAT,
+    Choice,
+    Result,
+    Told,
+    in_order,
+    provenance,
+    read,
+    seed,
+    write,
+)
 from honestdp.planning.costs import default_delta
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier
@@ -98,19 +109,16 @@ def run(choice: Choice, folder: Path, tell: Told) -> None:
         known = setup.read(folder)
         first = len(known["trained"]) if known else 0
         todo += [(setup, repetition) for repetition in range(first, repetitions)]
-    costs = [setup.steps * setup.lot_size for setup, _ in todo]
-    for i, (setup, repetition) in enumerate(todo):
-        before, share = sum(costs[:i]) / sum(costs), costs[i] / sum(costs)
-        _train(setup, repetition, folder, _told(tell, setup.name, before, share))
+    jobs = [
+        (setup.name, setup.steps * setup.lot_size, partial(_train, setup, repetition, folder))
+        for setup, repetition in todo
+    ]
+    in_order(jobs, tell)
     for dataset in dict.fromkeys(setup.dataset for setup, _ in setups(choice)):
         _save_curvature(dataset, folder)
 
 
-def _told(tell: Told, what: str, before: float, share: float) -> Callable[[int, int], None]:
-    return lambda done, total: tell(what, before + share * done / total)
-
-
-def _train(setup: Setup, repetition: int, folder: Path, tell: Callable[[int, int], None]) -> None:
+def _train(setup: Setup, repetition: int, folder: Path, tell: Callable[[float], None]) -> None:
     from honestdp.engine import Candidate, Schedule, correct, train
     from honestdp.paper.data import load
     from honestdp.randomness import Randomness
@@ -137,7 +145,7 @@ def _train(setup: Setup, repetition: int, folder: Path, tell: Callable[[int, int
         numbers=numbers,
         observe=mean.observe,
         observe_every=1,
-        progress=tell,
+        progress=lambda done, total: tell(done / total),
     )
     counts = {
         "last": correct(rows.model, trained.stacked, rows.validation).tolist(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,13 @@ def _all(gaps: dict[str, float], passes: Callable[[float], bool]) -> list[bool]:
     return [passes(gap) for name, gap in gaps.items() if judged(name)]
 
 
+def _claim(
+    experiment: str, place: str, says: str, rule: str, measured: str, passed: list[bool]
+) -> Claim:
+    command = f"honestdp paper {experiment}"
+    return Claim(place, says, rule, measured, verdict(passed), command, experiment)
+
+
 def _defaults(found: dict[str, Any]) -> Iterator[Claim]:
     rows = found["panels"]
     rate = {panel_name(row): row["best_by_rate"]["0.001"] - row["best"] for row in rows}
@@ -73,10 +81,7 @@ def _defaults(found: dict[str, Any]) -> Iterator[Claim]:
 def _advantage(found: dict[str, Any]) -> Iterator[Claim]:
     rows = found["panels"]
 
-    def claim(place: str, says: str, rule: str, measured: str, passed: list[bool] | bool) -> Claim:
-        made = verdict(passed if isinstance(passed, list) else [passed])
-        return Claim(place, says, rule, measured, made, "honestdp paper advantage", "advantage")
-
+    claim = partial(_claim, "advantage")
     last = {
         panel_name(row): {g: row["best"][g][-1] for g in (SGD, MOMENTUM, ADAM) if g in row["best"]}
         for row in rows
@@ -136,7 +141,7 @@ def _advantage(found: dict[str, Any]) -> Iterator[Claim]:
         + listed(f"{name} {value}" for name, value in best.items())
         + "; the most each loses anywhere, in points: "
         + listed(f"{name}: {100 * each:.1f}" for name, each in loss.items()),
-        not good_momentum(found),
+        [not good_momentum(found)],
     )
 
 
@@ -172,9 +177,7 @@ def _pruning(found: dict[str, Any]) -> Iterator[Claim]:
 def _adaptive(found: dict[str, Any]) -> Iterator[Claim]:
     rows = found["panels"]
 
-    def claim(place: str, says: str, rule: str, measured: str, passed: list[bool]) -> Claim:
-        made = verdict(passed)
-        return Claim(place, says, rule, measured, made, "honestdp paper adaptive", "adaptive")
+    claim = partial(_claim, "adaptive")
 
     def over_time(part: str) -> dict[str, NDArray[np.float64]]:
         """DPAdamWOSM less DPAdam, at each time."""
