@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from honestdp.engine import Schedule, train
 from honestdp.errors import InputError
 from honestdp.paper import trainings
 from honestdp.paper.experiment import DATASETS, MODELS, WHAT, Choice
@@ -66,6 +67,18 @@ def test_an_interrupted_one_goes_on_to_the_same_numbers(tmp_path, monkeypatch) -
     monkeypatch.setattr(trainings, "TOGETHER", 40)
     train_all([SMALL], Results(tmp_path / "together"), quiet)
     assert saved(tmp_path / "together")["correct"] == saved(tmp_path / "whole")["correct"]
+
+
+def test_it_trains_with_its_sigma_and_steps(tmp_path, monkeypatch) -> None:
+    asked = []
+
+    def spy(model, rows, chosen, schedule, *rest, **more):
+        asked.append(({c.noise_multiplier for c in chosen}, schedule))
+        return train(model, rows, chosen, schedule, *rest, **more)
+
+    monkeypatch.setattr("honestdp.engine.train", spy)
+    train_all([SMALL], Results(tmp_path), quiet)
+    assert asked[-1] == ({SMALL.sigma}, Schedule(SMALL.steps, 250))
 
 
 def test_what_is_there_is_not_trained_again(tmp_path, monkeypatch) -> None:
