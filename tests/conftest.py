@@ -15,6 +15,11 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are no name for a test: gzip's hold the time, so that two workers would differ."""
+    return argname if isinstance(val, bytes) else None
+
+
 def _data_folder() -> Path | None:
     named = os.environ.get("HONESTDP_DATA")
     return Path(named) if named and Path(named).is_dir() else None

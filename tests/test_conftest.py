@@ -39,3 +39,9 @@ def test_data_tests_cannot_be_skipped_silently(
         timeout=60,
     )
     assert (with_data if is_there else without) in done.stdout
+
+
+def test_bytes_are_no_name_for_a_test(request) -> None:
+    make = request.config.hook.pytest_make_parametrize_id
+    assert make(config=request.config, val=b"\x1f\x8b", argname="body") == "body"
+    assert make(config=request.config, val="word", argname="body") is None
