@@ -70,7 +70,7 @@ bench-opacus: $(READY)
 
 # Each goes on with what it has saved; the page and its pictures are made from the results alone.
 paper: $(READY)
-	@for name in heatmap-synthetic heatmap-enron defaults advantage pruning adaptive step-size honest-frontier balanced; do \
+	@for name in heatmap-synthetic heatmap-enron defaults advantage pruning adaptive threshold step-size honest-frontier balanced; do \
 	  $(BIN)/honestdp paper $$name > /dev/null || exit 1; done
 	$(BIN)/python tools/paper_page.py --pictures
 

@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "advantage": "Figure 7: DPSGD, DPMomentum and DPAdam over their grids.",
     "pruning": "Appendix: how often each setting of DPSGD is best.",
     "adaptive": "Figure 8: DPAdam, ADADP and DPAdamWOSM.",
+    "threshold": "Ours: where accuracy is lost, in the ranking or in the bias.",
     "step-size": "Theorem 3: DPAdam's effective step size over time.",
     "honest-frontier": "Ours: accuracy against total epsilon, every procedure.",
     "balanced": "Ours: a step size from public facts, and where it fails.",

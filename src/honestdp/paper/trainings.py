@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ from numpy.typing import NDArray
 from honestdp.errors import InputError
 from honestdp.paper.experiment import LOT_SIZE, WHAT, Told, in_order, provenance, read, seed, write
 from honestdp.paper.grids import GRIDS, candidates
+
+if TYPE_CHECKING:  # pictures of saved results need no torch
+    from honestdp.engine import Snapshot
+    from honestdp.paper.data import Rows
 
 TOGETHER = 40  # candidates trained between two saves
 
@@ -90,10 +94,18 @@ def _settings(grid: str) -> list[dict[str, Any]]:
 
 
 class Results:
-    """The trainings in a folder."""
+    """The trainings in a folder. what: the mark on each file, and what it counts."""
+
+    what, part = WHAT, "trainings"
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "trainings"
+        self.folder = folder / self.part
+
+    def count(self, seen: Snapshot, rows: Rows) -> list[int]:
+        """How many validation rows each candidate gets right."""
+        from honestdp.engine.score import correct
+
+        return [int(n) for n in correct(seen.model, seen.parameters, rows.validation)]
 
     def path(self, training: Training) -> Path:
         return self.folder / f"{training.name}.json"
@@ -153,15 +165,14 @@ def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> No
 
 def _train(training: Training, results: Results, tell: Callable[[float], None]) -> None:
     # Here, so that pictures of saved results need no torch.
-    from honestdp.engine import Schedule, Snapshot, train
-    from honestdp.engine.score import correct
+    from honestdp.engine import Schedule, train
     from honestdp.paper.data import load
     from honestdp.randomness import Randomness
 
     rows = load(training.dataset, training.model)
     grid = candidates(training.grid, training.sigma)
     known = results.read(training) or {
-        "what": WHAT,
+        "what": results.what,
         "training": asdict(training),
         "settings": _settings(training.grid),
         "lot_size": LOT_SIZE,
@@ -184,9 +195,6 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
         def progress(done: int, total: int, chosen: range = chosen) -> None:
             tell((chosen.start - first + len(chosen) * done / total) / (len(grid) - first))
 
-        def observe(seen: Snapshot) -> list[int]:
-            return [int(n) for n in correct(seen.model, seen.parameters, rows.validation)]
-
         trained = train(
             rows.model,
             rows.train,
@@ -194,7 +202,7 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
             Schedule(training.steps, LOT_SIZE),
             randomness,
             numbers=list(chosen),
-            observe=observe,
+            observe=lambda seen: results.count(seen, rows),
             observe_every=training.every,
             progress=progress,
         )
