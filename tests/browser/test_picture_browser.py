@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honestdp.report.picture import (
-    Bar,
-    Bars,
     Boxes,
     Dots,
     Heat,
@@ -31,12 +29,10 @@ def test_every_kind_is_drawn(page: Page, troubles: list[str], tmp_path: Path) ->
     wave = Line("mean", [1, 2, 3], [1, 2, 1], low=[0, 1, 0], high=[2, 3, 2])
     cells = Heat([0.1, 1.0], [1.0, 2.0], [[1, 2], [math.nan, 3]], [[True, False], [False, False]])
     boxes = Boxes(["a", "b"], [[1, 2, 3, 4, 20], [2, 3, 4]], [Dots("chosen", [[4], [4]], "gold")])
-    bars = Bars(["a", "b"], [Bar("one", [1, 2]), Bar("two", [2, 1])])
     panels = [
         Panel("lines", "x", "y", [wave, Line("printed", [1, 3], [2, 2], "points")]),
         Panel("heat", "x", "y", [Line("formula", [0.1, 1], [1, 2])], under=cells),
         Panel("boxes", "x", "y", under=boxes),
-        Panel("bars", "x", "y", under=bars),
     ]
     picture = Picture("All kinds", panels, "Caption.", 2, shared_legend=True, simulation=True)
     save(picture, tmp_path / "all.html")
@@ -44,12 +40,11 @@ def test_every_kind_is_drawn(page: Page, troubles: list[str], tmp_path: Path) ->
     page.wait_for_selector(".legend .legendtext")
     assert page.locator("path.box").count() == 2
     assert page.locator(".heatmaplayer image").count() == 3  # cells, missing, marked
-    assert page.locator(".barlayer .point").count() == 4
     assert page.locator("path.js-fill").count() == 1
     # Two printed points, one outlier, two chosen.
     assert page.locator(".scatterlayer .points path.point").count() == 5
     assert page.locator(".legendtext").all_text_contents() == [
-        "mean", "printed", "formula", "chosen", "one", "two",
+        "mean", "printed", "formula", "chosen",
     ]  # fmt: skip
     title = page.locator(".gtitle").text_content() or ""
     assert SIMULATION in title

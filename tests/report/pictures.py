@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from honestdp.report.picture import Bar, Bars, Boxes, Dots, Heat, Line, Panel, Picture, Scale
+from honestdp.report.picture import Boxes, Dots, Heat, Line, Panel, Picture, Scale
 
 RATES = [10.0**i for i in range(-4, 1)]
 NORMS = [0.1, 1.0, 10.0]
@@ -35,9 +35,6 @@ BOXES = Panel("Adult", "", "accuracy", under=Boxes(
     [Dots("four candidates", [[0.5, 0.6, 0.7], [0.7], []]),
      Dots("chosen", [[0.8], [0.9], []], "gold")],
 ))  # fmt: skip
-BARS = Panel("Adult", "epsilon", "", under=Bars(
-    ["ENRON", "MNIST"], [Bar("composition", [3, 1]), Bar("random stopping", [2, 4], "gold")]
-))  # fmt: skip
 
 PICTURES = {
     "lines": Picture("Lines", [_lines("Adult", "log")]),
@@ -47,5 +44,4 @@ PICTURES = {
     ),
     "heat": Picture("A heat map", [HEAT], simulation=True),
     "boxes": Picture("Boxes", [BOXES, BOXES], columns=2, shared_legend=True),
-    "bars": Picture("Bars", [BARS]),
 }  # fmt: skip

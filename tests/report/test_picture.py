@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 from matplotlib.colors import to_hex
-from pictures import BARS, CELLS, HEAT, NORMS, PICTURES, RATES
+from pictures import BOXES, CELLS, HEAT, NORMS, PICTURES, RATES
 
 from honestdp import InputError
 from honestdp.report import draw_html, draw_png, drawing
 from honestdp.report.picture import (
-    Bar,
-    Bars,
     Boxes,
     Heat,
     Line,
@@ -30,7 +28,6 @@ NAMES = {
     "grid": ("DPAdam", "panel 7", "What it shows."),
     "heat": ("formula", "clipping norm", "0.0001"),
     "boxes": ("four candidates", "chosen", "DPSGD"),
-    "bars": ("random stopping", "MNIST"),
 }
 
 # Drawn once for all the tests.
@@ -162,15 +159,6 @@ def test_boxes_are_the_same_in_both_formats() -> None:
     assert medians == list(box.median)
 
 
-def test_bars() -> None:
-    axis = PNG["bars"]().axes[0]
-    assert [patch.get_width() for patch in axis.patches] == [3, 1, 2, 4]
-    assert axis.get_ylim() == (1.5, -0.5)  # the first name on top
-    assert [trace.x for trace in HTML["bars"]().data] == [(3, 1), (2, 4)]
-    alone = Picture("", [Panel("", "", "", under=Bars(["a"], [Bar("", [1])]))])
-    assert draw_png.figure(alone).axes[0].get_legend() is None
-
-
 def test_texts_are_shown_as_they_are(tmp_path: Path) -> None:
     """No tags, and no formulas: neither $ nor < means anything."""
     odd = Picture("5 $ and 6 $", [Panel("<b>x</b>", "$a_", "b$", [Line("$x$ <i>", [1], [1])])])
@@ -196,7 +184,6 @@ def test_a_heat_map_without_a_number_is_drawn(tmp_path: Path) -> None:
     (lambda: Panel("p", "", "", x_scale="log", under=HEAT.under), "panel='p': a heat map has"),
     (lambda: Boxes(["a"], []), "values=0"),
     (lambda: Boxes(["a"], [[math.nan]]), "group='a': a box is of finite values"),
-    (lambda: Bars(["a"], [Bar("b", [])]), "b=0"),
 ])  # fmt: skip
 def test_what_does_not_fit_together_is_refused(make, words) -> None:
     with pytest.raises(InputError, match=words):
@@ -204,7 +191,7 @@ def test_what_does_not_fit_together_is_refused(make, words) -> None:
 
 
 def test_a_wrong_target_is_refused(tmp_path: Path) -> None:
-    picture = Picture("", [BARS])
+    picture = Picture("", [BOXES])
     with pytest.raises(InputError, match=r"name a file that ends in \.html or \.png"):
         save(picture, tmp_path / "a.pdf")
     with pytest.raises(InputError, match="its folder does not exist"):

@@ -14,7 +14,7 @@ from plotly import subplots
 
 from honestdp.report import drawing
 from honestdp.report.figures import plain
-from honestdp.report.picture import Bars, Boxes, Heat, Line, Panel, Picture, Range, Scale
+from honestdp.report.picture import Boxes, Heat, Line, Panel, Picture, Range, Scale
 from honestdp.text import SIMULATION
 
 Trace = dict[str, Any]
@@ -58,8 +58,6 @@ def _traces(panel: Panel, subplot: Any) -> list[Trace]:
         return [*_heat(under, subplot), *lines]
     if isinstance(under, Boxes):
         return [*_boxes(under), *lines]
-    if isinstance(under, Bars):
-        return [*_bars(under), *lines]
     return lines
 
 
@@ -180,20 +178,6 @@ _BOX = {
 }
 
 
-def _bars(under: Bars) -> list[Trace]:
-    return [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "y": list(range(len(under.names))),
-            "x": list(bar.values),
-            "name": bar.name,
-            "marker": {"color": to_hex(str(bar.color))},
-        }
-        for bar in under.bars
-    ]
-
-
 def _axes(panel: Panel, most: int) -> tuple[Trace, Trace]:
     under = panel.under
     x, y = _axis(panel.x_scale, panel.x_range), _axis(panel.y_scale, panel.y_range)
@@ -204,9 +188,6 @@ def _axes(panel: Panel, most: int) -> tuple[Trace, Trace]:
     elif isinstance(under, Boxes):
         x = _named(list(range(len(under.groups))), under.groups)
         x |= {"range": [-0.6, len(under.groups) - 0.4], "showgrid": False, "zeroline": False}
-    elif isinstance(under, Bars):
-        y = _named(list(range(len(under.names))), under.names)
-        y |= {"range": [len(under.names) - 0.5, -0.5], "showgrid": False, "zeroline": False}
     return x, y
 
 

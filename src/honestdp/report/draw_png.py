@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from PIL import Image
 
 from honestdp.report import drawing
-from honestdp.report.picture import Bars, Boxes, Heat, Line, Panel, Picture
+from honestdp.report.picture import Boxes, Heat, Line, Panel, Picture
 from honestdp.text import SIMULATION
 
 if TYPE_CHECKING:
@@ -89,8 +89,6 @@ def _draw(axis: Axes, panel: Panel, width: int) -> None:
         _heat(axis, panel.under)
     elif isinstance(panel.under, Boxes):
         _boxes(axis, panel.under)
-    elif isinstance(panel.under, Bars):
-        _bars(axis, panel.under)
     if panel.x_range:
         axis.set_xlim(*panel.x_range)
     if panel.y_range:
@@ -169,17 +167,6 @@ def _named(axis: Axes, places: Sequence[int], texts: Sequence[str], room: float)
         {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     )
     axis.set_xticks(places, texts, **look)
-
-
-def _bars(axis: Axes, under: Bars) -> None:
-    height = 0.8 / len(under.bars)
-    middle = (len(under.bars) - 1) / 2
-    for i, bar in enumerate(under.bars):
-        places = [place + (i - middle) * height for place in range(len(under.names))]
-        axis.barh(places, bar.values, height, color=bar.color, label=bar.name)
-    axis.set_yticks(range(len(under.names)), under.names)
-    axis.set_ylim(len(under.names) - 0.5, -0.5)
-    axis.grid(False, axis="y")
 
 
 def _log_ticks(scaled: Axis) -> None:

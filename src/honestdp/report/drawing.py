@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from honestdp.report.picture import Bar, Bars, Boxes, Dots, Heat, Line, Panel, Picture
+from honestdp.report.picture import Boxes, Dots, Heat, Line, Panel, Picture
 
 # matplotlib's ten, in both formats.
 PALETTE = (
@@ -23,8 +23,6 @@ STAMP = "#b00020"
 LIGHT = 0.5  # opacity of a light line
 SHADE = 0.18  # and of an interval
 
-Named = TypeVar("Named", Line, Bar)
-
 
 def grid(picture: Picture) -> tuple[int, int]:
     """Rows and columns."""
@@ -33,17 +31,12 @@ def grid(picture: Picture) -> tuple[int, int]:
 
 
 def colored(picture: Picture) -> Picture:
-    """The same picture, every line and bar with its colour: one for a name, in a panel or in all
-    of them."""
+    """The same picture, every line with its colour: one for a name, in a panel or in all."""
     shared = _given(picture.panels)
     panels = []
     for panel in picture.panels:
         used = shared if picture.shared_legend else _given([panel])
-        lines = [_color(line, used) for line in panel.lines]
-        under = panel.under
-        if isinstance(under, Bars):
-            under = replace(under, bars=[_color(bar, used) for bar in under.bars])
-        panels.append(replace(panel, lines=lines, under=under))
+        panels.append(replace(panel, lines=[_color(line, used) for line in panel.lines]))
     return replace(picture, panels=panels)
 
 
@@ -51,22 +44,20 @@ def _given(panels: Sequence[Panel]) -> dict[str, str]:
     """The colours that the picture's author chose, by name."""
     found: dict[str, str] = {}
     for panel in panels:
-        items: list[Line | Bar] = list(panel.lines)
-        items += panel.under.bars if isinstance(panel.under, Bars) else []
-        for item in items:
-            if item.color is not None and item.name:
-                found.setdefault(item.name, item.color)
+        for line in panel.lines:
+            if line.color is not None and line.name:
+                found.setdefault(line.name, line.color)
     return found
 
 
-def _color(item: Named, used: dict[str, str]) -> Named:
-    if item.color is not None:
-        return item
-    name = item.name or f"unnamed {len(used)}"
+def _color(line: Line, used: dict[str, str]) -> Line:
+    if line.color is not None:
+        return line
+    name = line.name or f"unnamed {len(used)}"
     if name not in used:
         free = [color for color in PALETTE if color not in used.values()]
         used[name] = free[0] if free else PALETTE[len(used) % len(PALETTE)]
-    return replace(item, color=used[name])
+    return replace(line, color=used[name])
 
 
 def placed(line: Line, under: object) -> Line:

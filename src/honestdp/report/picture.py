@@ -90,27 +90,6 @@ class Boxes:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One bar beside each of the names; `Bars` of several are grouped by those names."""
-
-    name: str
-    values: Sequence[float]
-    color: str | None = None
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Level bars, the first name on top."""
-
-    names: Sequence[str]
-    bars: Sequence[Bar]
-
-    def __post_init__(self) -> None:
-        for bar in self.bars:
-            _same_length(bar.name, bar.values, self.names, "the bars' names")
-
-
-@dataclass(frozen=True)
 class Panel:
     """under: what the lines are drawn over."""
 
@@ -122,7 +101,7 @@ class Panel:
     y_scale: Scale = "linear"
     x_range: Range | None = None
     y_range: Range | None = None
-    under: Heat | Boxes | Bars | None = None
+    under: Heat | Boxes | None = None
 
     def __post_init__(self) -> None:
         own = (self.x_scale, self.y_scale, self.x_range, self.y_range)
