@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, provenance, read, seed, write
+from honestdp.paper.experiment import WHAT, read, save, seed
 from honestdp.planning.grid import NAMED
 
 if TYPE_CHECKING:  # pictures of saved pools need no torch
@@ -100,8 +100,10 @@ class Pools:
 
     def read(self, pool: Pool) -> dict[str, Any] | None:
         path = self.path(pool)
-        known = read(path)
-        if known is not None and known.get("pool") != asdict(pool):
+        known = read(path, "trained")
+        if known is not None and (
+            known.get("pool") != asdict(pool) or known.get("settings") != _settings(pool)
+        ):
             raise InputError(f"{path}: holds another pool; remove it")
         return known
 
@@ -132,6 +134,7 @@ class Pools:
         known = self.read(pool) or {
             "what": WHAT,
             "pool": asdict(pool),
+            "settings": _settings(pool),
             "seed": pool.seed,
             "columns": ["repetition", "setting", "validation count", "test count"],
             "seconds": 0.0,
@@ -155,8 +158,7 @@ class Pools:
             known["test_rows"] = len(material.test)
             known["trained"] += rows
             left -= len(numbers)
-            facts = {name: value for name, value in known.items() if name != "trained"}
-            write(self.path(pool), facts | provenance(), "trained", known["trained"])
+            save(self.path(pool), known, "trained")
 
     @staticmethod
     def _chunks(pool: Pool, first: int, repetitions: int) -> Iterator[range]:
@@ -168,6 +170,10 @@ class Pools:
                 end = min(end, (first // pool.settings + 1) * pool.settings)
             yield range(first, end)
             first = end
+
+
+def _settings(pool: Pool) -> list[dict[str, Any]]:
+    return [dict(setting) for setting in NAMED[pool.grid].settings]
 
 
 def _compile(material: Material) -> None:
