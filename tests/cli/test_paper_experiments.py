@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from cli_calls import complaint
 
 from honestdp.cli.experiments import EXPERIMENTS, _Teller
 from honestdp.cli.say import Voice
+from honestdp.errors import InputError
 from honestdp.paper import trainings
+from honestdp.paper.experiment import DATASETS, MODELS, Choice
 
 RESULTS = Path(__file__).parents[2] / "results"
 SMALL = ("--datasets", "adult")
@@ -19,13 +22,13 @@ SMALL = ("--datasets", "adult")
 @pytest.fixture
 def short(monkeypatch):
     """Trainings of four steps."""
-    train = trainings.train_all
+    jobs = trainings.training_jobs
 
-    def few(asked, results, tell):
-        return train([t for t in asked if t.grid == "dpadam-4"], results, tell)
+    def few(asked, results):
+        return jobs([t for t in asked if t.grid == "dpadam-4"], results)
 
     monkeypatch.setattr("honestdp.paper.asked.STEPS", {"adult": 100})
-    monkeypatch.setattr("honestdp.paper.adaptive.train_all", few)
+    monkeypatch.setattr("honestdp.paper.adaptive.training_jobs", few)
 
 
 def test_it_trains_saves_shows_and_draws(shell, short, tmp_path) -> None:
@@ -58,6 +61,27 @@ def test_what_is_wrong_is_one_line(shell) -> None:
     assert "leave it out" in complaint(shell("paper", "step-size", "--repetitions", "2"))
     assert "repetitions=0" in complaint(shell("paper", "pruning", "--repetitions", "0"))
     assert "plot='x.txt'" in complaint(shell("paper", "pruning", "--plot", "x.txt"))
+
+
+@pytest.mark.parametrize("name", ["step-size", "balanced"])
+def test_a_folder_that_cannot_be_written_is_found_at_once(shell, name, tmp_path) -> None:
+    (tmp_path / "afile").write_text("")
+    for place in ("afile", "afile/within"):
+        line = complaint(shell("paper", name, "--results", place))
+        assert f"results='{place}': is no folder to write to; name another" in line
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_help_names_what_can_be_chosen(name, tmp_path) -> None:
+    """All of it, and nothing that is then refused."""
+    module = import_module(f"honestdp.paper.{name.replace('-', '_')}")
+    one = EXPERIMENTS[name]
+    for words, option in ((one.datasets, "datasets"), (one.models, "models")):
+        for word in DATASETS if option == "datasets" else MODELS:
+            with pytest.raises(InputError) as refused:
+                module.result(Choice(**{option: (word,)}), tmp_path)
+            known = "this experiment has" not in str(refused.value)
+            assert known == (word in words.split(",")), (word, str(refused.value))
 
 
 def test_a_missing_data_set_is_one_line(shell, monkeypatch) -> None:

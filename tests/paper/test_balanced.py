@@ -108,6 +108,24 @@ def test_a_run_that_goes_on_has_the_same_files(tmp_path: Path, tiny: Choice) -> 
     assert balanced.picture(result).simulation
 
 
+def test_a_repetition_is_saved_once(tmp_path: Path, tiny: Choice) -> None:
+    first = next(setup for setup, _ in balanced.setups(tiny))
+    for _ in range(2):  # as two processes would
+        balanced._train(first, 0, tmp_path, lambda share: None)
+    known = first.read(tmp_path)
+    assert known is not None
+    assert len(known["trained"]) == 1
+
+
+def test_other_kappas_are_not_added_to_these(
+    tmp_path: Path, tiny: Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    balanced.run(Choice(repetitions=1), tmp_path, lambda what, share: None)
+    monkeypatch.setattr(balanced, "KAPPAS", (1.0, 3.0))
+    with pytest.raises(InputError, match="holds another setup"):
+        balanced.run(tiny, tmp_path, lambda what, share: None)
+
+
 def test_choices_it_has_not(tmp_path: Path) -> None:
     for choice, name in (
         (Choice(datasets=("zero",)), "datasets"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -143,7 +146,7 @@ def test_lines_that_train_apart_have_pools_apart() -> None:
         for line in LINES
         for pool in pools_of(line, "adult", planned(line, line.plan(schema, 39073, 1.0)))
     ]
-    assert len(names) == len(set(names)) == len(LINES) + 1  # subset tuning has two
+    assert len(names) == len(set(names)) == len(LINES) + 2  # subset tuning has two
 
 
 @pytest.fixture
@@ -194,9 +197,11 @@ def test_a_file_of_another_pool_is_refused(tmp_path: Path) -> None:
     pool = Pool("adult", "dpadam-4", "training", 1.0, 10, 6)
     path = Pools(tmp_path).path(pool)
     path.parent.mkdir()
-    path.write_text('{"pool": {}}')
-    with pytest.raises(InputError, match="holds another pool"):
-        Pools(tmp_path).missing(pool, 1)
+    other = [{"rule": "dpadam", "clip_norm": 2.0}]  # of a grid as it was once
+    for held in ({}, {"pool": asdict(pool), "settings": other}):
+        path.write_text(json.dumps({"pool": {}, "trained": []} | held))
+        with pytest.raises(InputError, match="holds another pool"):
+            Pools(tmp_path).missing(pool, 1)
 
 
 def test_choices_it_has_not(tmp_path: Path) -> None:
@@ -211,8 +216,24 @@ def test_choices_it_has_not(tmp_path: Path) -> None:
         honest_frontier.result(Choice(), tmp_path)
 
 
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    shutil.copytree(RESULTS / "honest-frontier", tmp_path / "honest-frontier")
+    shutil.copytree(RESULTS / "pools", tmp_path / "pools")
+    adult_only = Choice(datasets=("adult",))
+    point = honest_frontier.result(adult_only, tmp_path)["datasets"][0]["points"][-1]
+    (tmp_path / "pools" / f"{point['pools'][0]}.json").unlink()
+    found = honest_frontier.result(adult_only, tmp_path)["not_run"]
+    assert found == [f"adult, {point['line']}, epsilon {point['epsilon']:g}"]
+    path = tmp_path / "honest-frontier" / "adult.json"
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps(known | {"plans": known["plans"][1:]}))
+    with pytest.raises(InputError, match="is of other lines; run the experiment first"):
+        honest_frontier.result(adult_only, tmp_path)
+
+
 def test_saved_results_are_within_their_epsilon() -> None:
     result = honest_frontier.result(Choice(), RESULTS)
+    assert not result["not_run"]
     for dataset in result["datasets"]:
         there = [point for point in dataset["points"] if point["absent"] is None]
         assert {point["line"] for point in there} >= {line.name for line in LINES if line.at[1:]}

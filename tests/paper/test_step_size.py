@@ -75,9 +75,9 @@ def _clips(folder: Path) -> Any:
 def test_stretches_equal_one_training(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watched candidate's moments are those of a training that nobody stops."""
     monkeypatch.setattr(step_size, "ZERO_SHAPE", (500, 20))
-    few = step_size._watch(step_size.Watched("zero", 4.0, 300), 0)
+    few = step_size._watch(step_size.Watched("zero", 4.0, 300), 0, lambda share: None)
     monkeypatch.setattr(step_size, "EVERY", 300)
-    once = step_size._watch(step_size.Watched("zero", 4.0, 300), 0)
+    once = step_size._watch(step_size.Watched("zero", 4.0, 300), 0, lambda share: None)
     assert [few[name][-1] for name in ("mean", "low", "high")] == [
         once[name][-1] for name in ("mean", "low", "high")
     ]

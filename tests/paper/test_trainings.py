@@ -12,7 +12,7 @@ import pytest
 from honestdp.engine import Schedule, train
 from honestdp.errors import InputError
 from honestdp.paper import trainings
-from honestdp.paper.experiment import DATASETS, MODELS, WHAT, Choice
+from honestdp.paper.experiment import DATASETS, MODELS, WHAT, Choice, read, save, write
 from honestdp.paper.grids import GRIDS, candidates
 from honestdp.paper.trainings import Results, Training, train_all
 
@@ -59,8 +59,6 @@ def test_an_interrupted_one_goes_on_to_the_same_numbers(tmp_path, monkeypatch) -
         train_all([SMALL], parts, interrupt)
     assert parts.missing(SMALL) == 2
     assert parts.find(SMALL) is None
-    with pytest.raises(InputError, match="not trained yet"):
-        parts.get(SMALL)
     train_all([SMALL], parts, quiet)
     assert saved(tmp_path / "parts")["correct"] == saved(tmp_path / "whole")["correct"]
     # And not candidate by candidate: the same numbers again.
@@ -85,7 +83,8 @@ def test_what_is_there_is_not_trained_again(tmp_path, monkeypatch) -> None:
     train_all([SMALL], Results(tmp_path), quiet)
     monkeypatch.setattr(trainings, "_train", lambda *_: pytest.fail("trained again"))
     train_all([SMALL], Results(tmp_path), quiet)
-    curves = Results(tmp_path).get(SMALL)
+    curves = Results(tmp_path).find(SMALL)
+    assert curves is not None
     assert curves.accuracy.shape == (4, 2)
     assert [s["clip_norm"] for s in curves.settings] == [0.1, 0.2, 0.5, 1.0]
 
@@ -101,9 +100,46 @@ def test_a_file_that_is_something_else_is_one_line(tmp_path) -> None:
     path.write_text(json.dumps({"training": asdict(SMALL), "settings": other, "correct": []}))
     with pytest.raises(InputError, match="holds another training"):
         results.find(SMALL)
-    path.write_text("{")
-    with pytest.raises(InputError, match="is no file of results; remove it"):
-        results.find(SMALL)
+    for broken in ("{", json.dumps({"training": asdict(SMALL)})):  # cut off; without its rows
+        path.write_text(broken)
+        with pytest.raises(InputError, match="is no file of results; remove it"):
+            results.find(SMALL)
+
+
+def test_two_writers_do_not_share_a_draft(tmp_path, monkeypatch) -> None:
+    """Experiments share trainings: one that ends first must not take the other's draft away."""
+    drafts = set()
+    replace = Path.replace
+
+    def spy(self: Path, target: Path) -> Path:
+        drafts.add(self.name)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", spy)
+    for process in (1, 2):
+        monkeypatch.setattr("os.getpid", lambda process=process: process)
+        write(tmp_path / "a.json", {}, "rows", [])
+    assert len(drafts) == 2
+
+
+def test_a_file_says_by_which_commits_it_was_made(tmp_path, monkeypatch) -> None:
+    path, known = tmp_path / "a.json", {"rows": [1]}
+    for commit in ("first", "second", "second", "third"):
+        monkeypatch.setattr("honestdp.paper.machine.commit", lambda commit=commit: commit)
+        save(path, known, "rows")
+        known = read(path, "rows")
+    assert (known["commit"], known["earlier_commits"]) == ("third", ["first", "second"])
+    assert {"dp_accounting", "scikit_learn", "scipy", "numpy"} <= set(known["machine"])
+
+
+def test_what_is_said_twice_is_chosen_once() -> None:
+    choice = Choice(("adult", "mnist", "adult"), ("lr", "lr"), (4.0, 2.0, 4))
+    assert choice == Choice(("adult", "mnist"), ("lr",), (4.0, 2.0))
+
+
+def test_sigmas_that_differ_a_little_have_files_of_their_own() -> None:
+    names = {Training("adult", "lr", "dpadam-4", s, 4).name for s in (4.0, 4.0000001)}
+    assert len(names) == 2
 
 
 def test_no_two_trainings_share_a_seed() -> None:

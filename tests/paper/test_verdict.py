@@ -13,7 +13,7 @@ import pytest
 from honestdp.cli.experiments import EXPERIMENTS
 from honestdp.errors import InputError
 from honestdp.paper import verdict_accounting, verdict_trainings
-from honestdp.paper.verdict import Claim, claims, text, verdict
+from honestdp.paper.verdict import Claim, Measured, claims, text, verdict
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -85,7 +85,7 @@ def defaults(gap: float) -> dict[str, Any]:
 def test_a_verdict_turns_with_the_figures(gap, said) -> None:
     made = list(verdict_trainings._defaults(defaults(gap)))
     assert [claim.verdict for claim in made] == [said, said]
-    assert f"Adult LR {-100 * gap:+.1f}" in made[0].measured
+    assert f"Adult LR {-100 * gap:+.2f}" in made[0].measured
 
 
 def adaptive(adadp: float, wosm: float) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_what_is_not_the_papers_is_shown_and_not_judged() -> None:
     found["panels"].append(found["panels"][0] | {"dataset": "enron-counts", "best": 0.99})
     made = next(verdict_trainings._defaults(found))
     assert made.verdict == "holds"
-    assert "(ENRON (raw counts) LR -9.0)" in made.measured
+    assert "(ENRON (raw counts) LR -9.00)" in made.measured
 
 
 def test_missing_trainings_are_one_line(tmp_path) -> None:
@@ -129,6 +129,19 @@ def test_missing_trainings_are_one_line(tmp_path) -> None:
     next((tmp_path / "results/trainings").glob("adult-lr-dpsgd-40*")).unlink()
     with pytest.raises(InputError, match="are missing; run honestdp paper advantage first"):
         claims(tmp_path / "results")
+
+
+@pytest.mark.parametrize(
+    ("gone", "name"), [("pools", "honest-frontier"), ("adaptive-times.json", "adaptive")]
+)
+def test_missing_pools_and_times_are_one_line(tmp_path, gone, name) -> None:
+    shutil.copytree(ROOT / "results", tmp_path, dirs_exist_ok=True)
+    if (tmp_path / gone).is_dir():
+        shutil.rmtree(tmp_path / gone)
+    else:
+        (tmp_path / gone).unlink()
+    with pytest.raises(InputError, match=f"are missing; run honestdp paper {name} first"):
+        Measured(tmp_path).of(name)
 
 
 def test_the_accounting_claims_are_computed(monkeypatch) -> None:

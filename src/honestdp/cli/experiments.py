@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,24 +14,53 @@ import typer
 
 from honestdp.cli.options import Json, Quiet, number, whole
 from honestdp.cli.say import Stopped, Voice
+from honestdp.errors import fail
 
-# By name: what it shows, how long it takes here, and its module in `honestdp.paper`.
+_LR, _NETS = "lr", "lr,tlnn,tlnn-linear"
+_ALL = "adult,adult-104,enron,enron-counts,gisette-standin,mnist"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What it shows, and what can be chosen: words for --help, checked by its module."""
+
+    about: str
+    datasets: str = _ALL
+    models: str = _NETS
+
+
+# By name; its module in `honestdp.paper` has the same.
 EXPERIMENTS = {
-    "heatmap-synthetic": "Figures 2 and 3: loss over learning rate and clip norm, made-up data.",
-    "heatmap-enron": "Figures 4 and 5: loss over learning rate and clip norm, ENRON.",
-    "defaults": "Figure 6: 180 settings of DPAdam.",
-    "advantage": "Figure 7: DPSGD, DPMomentum and DPAdam over their grids.",
-    "pruning": "Appendix: how often each setting of DPSGD is best.",
-    "adaptive": "Figure 8: DPAdam, ADADP and DPAdamWOSM.",
-    "threshold": "Ours: where accuracy is lost, in the ranking or in the bias.",
-    "step-size": "Theorem 3: DPAdam's effective step size over time.",
-    "honest-frontier": "Ours: accuracy against total epsilon, every procedure.",
-    "balanced": "Ours: a step size from public facts, and where it fails.",
+    "heatmap-synthetic": Experiment(
+        "Figures 2 and 3: loss over learning rate and clip norm, made-up data.", "synthetic", _LR
+    ),
+    "heatmap-enron": Experiment(
+        "Figures 4 and 5: loss over learning rate and clip norm, ENRON.", "enron", _LR
+    ),
+    "defaults": Experiment("Figure 6: 180 settings of DPAdam."),
+    "advantage": Experiment("Figure 7: DPSGD, DPMomentum and DPAdam over their grids."),
+    "pruning": Experiment("Appendix: how often each setting of DPSGD is best."),
+    "adaptive": Experiment("Figure 8: DPAdam, ADADP and DPAdamWOSM."),
+    "threshold": Experiment(
+        "Ours: where accuracy is lost, in the ranking or in the bias.",
+        "adult,enron,enron-counts,gisette-standin",
+    ),
+    "step-size": Experiment(
+        "Theorem 3: DPAdam's effective step size over time.",
+        "adult,mnist,enron,gisette-standin,zero",
+        _LR,
+    ),
+    "honest-frontier": Experiment(
+        "Ours: accuracy against total epsilon, every procedure.", "adult,mnist", _LR
+    ),
+    "balanced": Experiment(
+        "Ours: a step size from public facts, and where it fails.",
+        "adult-104,mnist,enron,enron-counts,gisette-standin",
+        _LR,
+    ),
 }
 SAY_EVERY = 30.0  # seconds, where no bar can be shown
 
-Datasets = Annotated[str | None, typer.Option(help="Which, with commas: adult,mnist.")]
-Models = Annotated[str | None, typer.Option(help="Which, with commas: lr,tlnn.")]
 Sigmas = Annotated[str | None, typer.Option(help="Noise multipliers, with commas: 2,4,8.")]
 Repetitions = Annotated[
     int | None, typer.Option(parser=whole, metavar="INTEGER", help="Trainings of each.")
@@ -40,15 +71,16 @@ Plot = Annotated[Path | None, typer.Option(help="Draw it: FILE.html or FILE.png.
 
 
 def add_to(app: typer.Typer) -> None:
-    for name, about in EXPERIMENTS.items():
-        app.command(name, help=f"{about}\n\nExample: honestdp paper {name} --show")(_command(name))
+    for name, one in EXPERIMENTS.items():
+        said = f"{one.about}\n\nExample: honestdp paper {name} --show"
+        app.command(name, help=said)(_command(name, one))
     app.command("verdict")(_verdict)
 
 
-def _command(name: str) -> Callable[..., None]:
+def _command(name: str, one: Experiment) -> Callable[..., None]:
     def command(
-        datasets: Datasets = None,
-        models: Models = None,
+        datasets: str | None = None,
+        models: str | None = None,
         sigmas: Sigmas = None,
         repetitions: Repetitions = None,
         results: Folder = Path("results"),
@@ -72,13 +104,16 @@ def _command(name: str) -> Callable[..., None]:
         found = experiment.result(choice, results)
         voice.answer("" if voice.json else experiment.text(found), found)
         if found.get("not_run"):
-            voice.note(f"not there yet: {len(found['not_run'])} trainings; leave --show out")
+            voice.note(f"not there yet: {len(found['not_run'])} parts; leave --show out")
         if plot is not None:
             from honestdp.report.picture import save
 
             save(experiment.picture(found), plot)
             voice.note(f"drawn: {plot}")
 
+    for option, words in (("datasets", one.datasets), ("models", one.models)):
+        about = typer.Option(help=f"Which, with commas: {words}.")
+        command.__annotations__[option] = Annotated[str | None, about]
     return command
 
 
@@ -111,6 +146,7 @@ def _listed(words: str | None) -> tuple[str, ...] | None:
 def _train(experiment: Any, choice: Any, results: Path, voice: Voice) -> None:
     from honestdp.progress import Bar
 
+    _writable(results)
     bar = Bar(simulated=True)
     teller = _Teller(voice)
     try:
@@ -127,6 +163,17 @@ def _train(experiment: Any, choice: Any, results: Path, voice: Voice) -> None:
         raise Stopped(
             f"interrupted; what is finished is in {results}, and the same command goes on with it"
         ) from None
+
+
+def _writable(folder: Path) -> None:
+    """Now, not after the first hour."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        usable = os.access(folder, os.W_OK)
+    except OSError:
+        usable = False
+    if not usable:
+        raise fail("results", str(folder), "is no folder to write to; name another")
 
 
 class _Teller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ SGD, MOMENTUM, ADAM, RATES = "dpsgd-40", "dpmomentum-280", "dpadam-4", "dpadam-2
 NAMES = {SGD: "DPSGD", MOMENTUM: "DPMomentum", ADAM: "DPAdam", RATES: "DPAdam, rate tuned too"}
 COLORS = {SGD: "#d95f02", MOMENTUM: "#7570b3", ADAM: "#1b9e77", RATES: "#1b9e77"}
 DRAWS, HELD_TO = 100, 4
+CATASTROPHE = 0.05  # so far below the best of DPSGD's forty
 RUN = (
     Block(("adult", "enron", "mnist"), ("lr",), (4.0,), {SGD: 3, ADAM: 3, MOMENTUM: 1, RATES: 1}),
-    Block(("gisette-standin", "enron-counts"), ("lr",), (4.0,), {SGD: 1, ADAM: 1, RATES: 1}),
+    Block(("gisette-standin",), ("lr",), (4.0,), {SGD: 1, ADAM: 3, RATES: 1}),
+    Block(("enron-counts",), ("lr",), (4.0,), {SGD: 1, ADAM: 1, RATES: 1}),
     Block(("adult",), ("lr",), (2.0, 8.0), {SGD: 3, ADAM: 3, MOMENTUM: 1}),
     Block(("adult", "mnist"), ("tlnn",), (4.0,), {SGD: 1, ADAM: 1}),
 )
@@ -68,14 +71,15 @@ def _panel(
     key: Key, grids: dict[str, list[Curves]], rates: dict[str, list[float]]
 ) -> dict[str, Any]:
     dataset, model, sigma = key
-    best, held, whole = {}, {}, {}
+    best, held, whole, final = {}, {}, {}, {}
     for grid, kept in grids.items():
         accuracy = mean_accuracy(kept)
-        best[grid] = to_list(accuracy.max(axis=0))
+        best[grid], final[grid] = to_list(accuracy.max(axis=0)), accuracy[:, -1]
         if grid in rates:
             pool = [s["learning_rate"] in rates[grid] for s in GRIDS[grid].settings]
             held[grid], whole[grid] = _held(accuracy[pool]), _held(accuracy)
     first = next(iter(grids.values()))[0]
+    floor = final[SGD].max() - CATASTROPHE if SGD in final else np.nan
     return {
         "dataset": dataset,
         "model": model,
@@ -85,12 +89,27 @@ def _panel(
         "best": best,
         "held": held,
         "held_unpruned": whole,
+        "range": {grid: round(float(np.ptp(each)), 5) for grid, each in final.items()},
+        "catastrophes": {grid: round(_all_below(each, floor), 5) for grid, each in final.items()},
     }
 
 
+def _all_below(final: NDArray[np.float64], floor: float) -> float:
+    """How often four drawn without replacement all end there; for a grid of four, 0 or 1."""
+    return comb(int((final < floor).sum()), HELD_TO) / comb(len(final), HELD_TO)
+
+
+def _best_of_four(accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over all draws, exactly: the best is the i-th from below, counted from 0, in
+    C(i, 3) of C(n, 4) of them."""
+    n = len(accuracy)
+    weights = [comb(i, HELD_TO - 1) / comb(n, HELD_TO) for i in range(n)]
+    return np.asarray(np.array(weights) @ np.sort(accuracy, axis=0))
+
+
 def _held(accuracy: NDArray[np.float64]) -> dict[str, list[float]]:
-    """The best of four candidates drawn without replacement, at each time: mean over 100 draws,
-    and 1.96 standard errors about it."""
+    """The best of four candidates drawn without replacement, at each time: the paper's mean over
+    100 draws with 1.96 standard errors about it, and the mean that it estimates."""
     source = np.random.RandomState(0)
     found = np.array(
         [
@@ -99,12 +118,11 @@ def _held(accuracy: NDArray[np.float64]) -> dict[str, list[float]]:
         ]
     )
     mean, error = found.mean(axis=0), 1.96 * found.std(axis=0, ddof=1) / np.sqrt(DRAWS)
-    worst = np.quantile(found, 0.05, axis=0)
     return {
         "mean": to_list(mean),
         "low": to_list(mean - error),
         "high": to_list(mean + error),
-        "worst_twentieth": to_list(worst),
+        "exact": to_list(_best_of_four(accuracy)),
     }
 
 
@@ -131,14 +149,17 @@ def text(result: Result) -> str:
     best = [[_last(row["best"].get(grid)) for grid in NAMES] for row in panels]
     drawn = [
         [
-            *(_last(row["held"].get(grid, {}).get("mean")) for grid in (SGD, MOMENTUM)),
-            *(_last(row["held_unpruned"].get(grid, {}).get("mean")) for grid in (SGD, MOMENTUM)),
+            *(
+                _last(row[part].get(grid, {}).get("exact"))
+                for part in ("held", "held_unpruned")
+                for grid in (SGD, MOMENTUM)
+            ),
             _last(row["best"].get(ADAM)),
         ]
         for row in panels
     ]
     early = [
-        [_early(row["held"].get(SGD, {}).get("mean")), _early(row["best"].get(ADAM))]
+        [_early(row["held"].get(SGD, {}).get("exact")), _early(row["best"].get(ADAM))]
         for row in panels
     ]
     lines = ["Figure 7: three optimizers at any price, and at DPAdam's price", WHAT]
@@ -149,7 +170,7 @@ def text(result: Result) -> str:
             best,
         ),
         (
-            "The best of four drawn at random, mean of 100 draws; from the pruned and whole grid:",
+            "The best of four drawn at random, mean of all draws; from the pruned and whole grid:",
             ("DPSGD", "DPMomentum", "whole DPSGD", "whole DPMomentum", "DPAdam"),
             drawn,
         ),

@@ -27,10 +27,9 @@ from honestdp.paper.experiment import (
     Result,
     Told,
     in_order,
-    provenance,
     read,
+    save,
     seed,
-    write,
 )
 from honestdp.planning.costs import default_delta
 from honestdp.privacy import guarantee
@@ -86,8 +85,10 @@ class Setup:
         return folder / "balanced" / f"{self.name}.json"
 
     def read(self, folder: Path) -> dict[str, Any] | None:
-        known = read(self.path(folder))
-        if known is not None and known.get("setup") != asdict(self):
+        known = read(self.path(folder), "trained")
+        if known is not None and (
+            known.get("setup") != asdict(self) or known.get("kappas") != list(KAPPAS)
+        ):
             raise InputError(f"{self.path(folder)}: holds another setup; remove it")
         return known
 
@@ -125,6 +126,8 @@ def _train(setup: Setup, repetition: int, folder: Path, tell: Callable[[float], 
 
     rows = load(setup.dataset, "lr")
     known = setup.read(folder) or _facts(setup, rows)
+    if len(known["trained"]) != repetition:
+        return  # another process was faster
     noise, norm = known["noise_multiplier"], known["row_norm"]
     candidates = [
         Candidate(noise_multiplier=noise, rule="balanced", kappa=kappa, row_norm=norm)
@@ -154,8 +157,7 @@ def _train(setup: Setup, repetition: int, folder: Path, tell: Callable[[float], 
     known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
     known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
     known["trained"].append(counts)
-    facts = {name: value for name, value in known.items() if name != "trained"}
-    write(setup.path(folder), facts | provenance(), "trained", known["trained"])
+    save(setup.path(folder), known, "trained")
 
 
 class Mean:
@@ -209,16 +211,20 @@ def _path(dataset: str, folder: Path) -> Path:
     return folder / "balanced" / f"{dataset}-curvature.json"
 
 
+def _curvature(dataset: str, folder: Path) -> dict[str, Any] | None:
+    return read(_path(dataset, folder), "clipped_curvature")
+
+
 def _save_curvature(dataset: str, folder: Path) -> None:
     """Of each table once: it depends on nothing that is tuned."""
     from honestdp.paper.curvature import clipped_curvature, smoothness
     from honestdp.paper.data import load
 
-    if read(_path(dataset, folder)) is None:
+    if _curvature(dataset, folder) is None:
         rows = load(dataset, "lr")
         facts = {"what": WHAT, "dataset": dataset, "smoothness": smoothness(rows)}
-        found = clipped_curvature(rows)
-        write(_path(dataset, folder), facts | provenance(), "clipped_curvature", [found])
+        found = facts | {"clipped_curvature": [clipped_curvature(rows)]}
+        save(_path(dataset, folder), found, "clipped_curvature")
 
 
 def result(choice: Choice, folder: Path) -> Result:
@@ -231,7 +237,7 @@ def result(choice: Choice, folder: Path) -> Result:
 def _point(setup: Setup, repetitions: int, folder: Path) -> dict[str, Any]:
     """Accuracies by kappa, and what the rule loses against the best of them."""
     known = setup.read(folder)
-    curved = read(_path(setup.dataset, folder))
+    curved = _curvature(setup.dataset, folder)
     if known is None or curved is None or len(known["trained"]) < repetitions:
         raise InputError(f"{setup.path(folder)}: not trained yet; run the experiment first")
     trained, kappas = known.pop("trained")[:repetitions], known["kappas"]

@@ -6,17 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from honestdp.paper.experiment import Result
+from honestdp.paper.experiment import DATASETS, Result
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns
 
-NAMES = {
-    "adult-104": "Adult",
-    "mnist": "MNIST",
-    "enron": "ENRON, scaled",
-    "enron-counts": "ENRON, counts",
-    "gisette-standin": "Gisette stand-in",
-}
 MUCH = 0.005  # a loss worth a word: half a point
 COLOURS = {100: "#8e24aa", 250: "#1565c0", 1000: "#e08214", 4000: "#1b7837"}  # by lot size
 NOTES = (
@@ -39,7 +32,12 @@ def text(result: Result) -> str:
         head += [f"{kind}: best kappa", "loss at 3", "at 2", "breaks at"]
     rows = []
     for point in result["points"]:
-        row = [NAMES[point["dataset"]], f"{point['epsilon']:g}", point["lot_size"], point["steps"]]
+        row = [
+            DATASETS[point["dataset"]],
+            f"{point['epsilon']:g}",
+            point["lot_size"],
+            point["steps"],
+        ]
         row += [f"{point['noise_multiplier']:.3g}", f"{100 * point['free']:.2f}"]
         for kind in ("averaged", "last"):
             row.append(f"{point['best_kappa'][kind]:g}")
@@ -86,7 +84,7 @@ def _why(point: Mapping[str, Any]) -> str:
 
 
 def _name(point: Mapping[str, Any]) -> str:
-    return f"{NAMES[point['dataset']]}, lots of {point['lot_size']}, {point['steps']} steps"
+    return f"{DATASETS[point['dataset']]}, lots of {point['lot_size']}, {point['steps']} steps"
 
 
 def _at(point: Mapping[str, Any], what: str, kappa: float) -> float:
@@ -102,7 +100,7 @@ def picture(result: Result) -> Picture:
         "The balanced rule: accuracy against kappa at one total epsilon",
         [
             Panel(
-                f"{NAMES[dataset]}, {steps} steps, eps {points[0]['epsilon']:g}",
+                f"{DATASETS[dataset]}, {steps} steps, eps {points[0]['epsilon']:g}",
                 "kappa",
                 "test accuracy",
                 _lines(points),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -52,6 +53,9 @@ class Choice:
     repetitions: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("datasets", "models", "sigmas"):
+            once = tuple(dict.fromkeys(getattr(self, name) or ())) or None
+            object.__setattr__(self, name, once)
         self._check_words(DATASETS, MODELS, "must be among")
         for sigma in self.sigmas or ():
             positive("sigmas", sigma)
@@ -96,11 +100,15 @@ def _told(tell: Told, name: str, before: float, share: float, part: float) -> No
     tell(name, before + part * share)
 
 
-def provenance() -> dict[str, Any]:
-    """Where a result comes from: the commit, the machine, the versions, the day."""
+def _provenance(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a result comes from: the commit, the machine, the versions, the day; and the commits
+    behind the part of it that was there before."""
     from honestdp.paper.machine import commit, machine
 
-    return {"commit": commit(), "machine": machine()}
+    found = {"commit": commit(), "machine": machine()}
+    before = [*known.get("earlier_commits", ()), known.get("commit", found["commit"])]
+    earlier = [each for each in dict.fromkeys(before) if each != found["commit"]]
+    return found | ({"earlier_commits": earlier} if earlier else {})
 
 
 def seed(name: str) -> int:
@@ -113,21 +121,29 @@ def rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def read(path: Path) -> dict[str, Any] | None:
-    """A saved result; None where there is none yet."""
+def read(path: Path, rows: str) -> dict[str, Any] | None:
+    """A saved result, with its rows under that name; None where there is none yet."""
     try:
-        return dict(json.loads(path.read_text()))
+        known = dict(json.loads(path.read_text()))
+        known[rows] = list(known[rows])
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError):
         raise InputError(f"{path}: is no file of results; remove it") from None
+    return known
+
+
+def save(path: Path, known: Mapping[str, Any], rows: str) -> None:
+    """What is known, as `read` gives it, and where it comes from."""
+    facts = {**known, **_provenance(known)}
+    write(path, {name: facts[name] for name in facts if name != rows}, rows, known[rows])
 
 
 def write(path: Path, facts: Mapping[str, Any], name: str, rows: Sequence[Any]) -> None:
     """Facts line by line, then `rows` under their name, one a line; at once, so that an
     interrupted save loses nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
+    unfinished = path.with_suffix(f".{os.getpid()}.part")  # experiments may share their files
     head = "".join(f' "{key}": {json.dumps(value)},\n' for key, value in facts.items())
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
     unfinished.write_text(f'{{\n{head} "{name}": [\n{lines}\n ]\n}}\n')

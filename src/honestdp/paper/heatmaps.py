@@ -26,11 +26,10 @@ from honestdp.paper.experiment import (
     Choice,
     Told,
     in_order,
-    provenance,
     read,
     rounded,
+    save,
     seed,
-    write,
 )
 
 if TYPE_CHECKING:  # pictures of saved maps need no torch
@@ -64,9 +63,8 @@ class Map:
 
     @property
     def name(self) -> str:
-        return (
-            f"{self.dataset}-{self.optimizer}-sigma{self.sigma:g}-T{self.steps}-{self.repetition}"
-        )
+        place = f"{self.dataset}-{self.optimizer}-sigma{self.sigma:.12g}"
+        return f"{place}-T{self.steps}-{self.repetition}"
 
     @property
     def settings(self) -> list[tuple[float, float]]:
@@ -110,7 +108,7 @@ class Maps:
         return self.folder / f"{which.name}.json"
 
     def read(self, which: Map) -> dict[str, Any] | None:
-        known = read(self.path(which))
+        known = read(self.path(which), "candidates")
         if known is not None and known.get("map") != which.facts:
             raise InputError(f"{self.path(which)}: holds another map; remove it")
         return known
@@ -129,10 +127,6 @@ class Maps:
         shape = (len(which.grid), len(which.grid))
         losses, clipped = (column.reshape(shape) for column in rows.T)
         return Found(which, losses, clipped, known["problem"])
-
-    def save(self, which: Map, known: dict[str, Any]) -> None:
-        facts = {name: value for name, value in known.items() if name != "candidates"}
-        write(self.path(which), facts, "candidates", known["candidates"])
 
 
 def train_all(chosen: Sequence[Map], maps: Maps, tell: Told) -> None:
@@ -202,7 +196,7 @@ def _train(which: Map, maps: Maps, tell: Callable[[float], None]) -> None:
         known["candidates"] += scored(model, trained.stacked, rows, clips)
         known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
         known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
-        maps.save(which, known | provenance())
+        save(maps.path(which), known, "candidates")
 
 
 @cache

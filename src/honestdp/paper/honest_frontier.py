@@ -22,10 +22,9 @@ from honestdp.paper.experiment import (
     Result,
     Told,
     in_order,
-    provenance,
     read,
+    save,
     seed,
-    write,
 )
 from honestdp.paper.frontier_lines import EPSILONS, LINES, Asked, not_planned, planned, pools_of
 from honestdp.paper.frontier_show import picture, text
@@ -42,7 +41,7 @@ DATASETS = ("adult", "mnist")
 SEARCHES = 1000
 # How often every setting is trained; where there is but one, that one.
 REPETITIONS = {"adult": 3, "mnist": 1}
-UNTUNED = {"adult": 10, "mnist": 3}
+UNTUNED = {"adult": 20, "mnist": 20}
 _WIDTH = {"adult": 1, "mnist": 6}  # of a row, in time
 
 
@@ -96,7 +95,7 @@ def _facts(line: Asked, epsilon: float, plan: Plan | InputError) -> dict[str, An
 def _save(folder: Path, source: Source, points: list[dict[str, Any]]) -> None:
     """The plans, unless the same are there already: a file says which commit made it."""
     path = _path(folder, source.name)
-    known = read(path)
+    known = read(path, "plans")
     if known is not None and known["plans"] == points:
         return
     facts = {
@@ -106,8 +105,9 @@ def _save(folder: Path, source: Source, points: list[dict[str, Any]]) -> None:
         "test_rows": len(source.test),
         "columns": source.schema.width,
         "non_private": source.non_private(),
+        "plans": points,
     }
-    write(path, facts | provenance(), "plans", points)
+    save(path, facts, "plans")
 
 
 def _path(folder: Path, dataset: str) -> Path:
@@ -137,20 +137,31 @@ def _datasets(choice: Choice) -> tuple[str, ...]:
 
 
 def result(choice: Choice, folder: Path) -> Result:
+    datasets = [_dataset(dataset, choice, folder) for dataset in _datasets(choice)]
     return {
         "what": WHAT,
         "epsilons": list(EPSILONS),
         "searches": SEARCHES,
-        "datasets": [_dataset(dataset, choice, folder) for dataset in _datasets(choice)],
+        "datasets": datasets,
+        "not_run": [
+            f"{data['dataset']}, {point['line']}, epsilon {point['epsilon']:g}"
+            for data in datasets
+            for point in data["points"]
+            if point["absent"] and point["not_planned"] is None
+        ],
     }
 
 
 def _dataset(dataset: str, choice: Choice, folder: Path) -> dict[str, Any]:
     path = _path(folder, dataset)
-    known = read(path)
+    known = read(path, "plans")
     if known is None:
         raise InputError(f"{path}: not there yet; run the experiment first")
-    points = [_point(dataset, choice, folder, facts) for facts in known.pop("plans")]
+    plans = known.pop("plans")
+    lines = [(line.name, epsilon) for line in LINES for epsilon in line.at]
+    if [(facts["line"], facts["epsilon"]) for facts in plans] != lines:
+        raise InputError(f"{path}: is of other lines; run the experiment first")
+    points = [_point(dataset, choice, folder, facts) for facts in plans]
     return known | {"points": points}
 
 

@@ -7,11 +7,14 @@ import platform
 import subprocess
 from datetime import date
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy
+import scipy
+import sklearn
 import torch
 
 from honestdp.version import __version__
@@ -31,6 +34,9 @@ def machine() -> dict[str, Any]:
         "torch": torch.__version__,
         "torch_threads": torch.get_num_threads(),
         "numba": numba.__version__,
+        "scipy": scipy.__version__,
+        "scikit_learn": sklearn.__version__,
+        "dp_accounting": version("dp-accounting"),
         "date": date.today().isoformat(),
         "load_before": LOAD,
     }

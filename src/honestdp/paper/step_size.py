@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,15 +27,17 @@ from honestdp.paper.experiment import (
     LOT_SIZE,
     WHAT,
     Choice,
+    Job,
     Result,
     Told,
-    provenance,
+    in_order,
     read,
     rounded,
+    save,
     seed,
-    write,
 )
 from honestdp.paper.grids import CLIP_NORMS
+from honestdp.paper.trainings import milliseconds
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns
 
@@ -63,7 +66,7 @@ class Watched:
 
     @property
     def name(self) -> str:
-        return f"{self.dataset}-lr-sigma{self.sigma:g}-T{self.steps}"
+        return f"{self.dataset}-lr-sigma{self.sigma:.12g}-T{self.steps}"
 
 
 def _wanted(choice: Choice) -> list[Watched]:
@@ -83,31 +86,41 @@ def _path(folder: Path, which: Watched) -> Path:
 
 
 def _read(folder: Path, which: Watched) -> dict[str, Any] | None:
-    known = read(_path(folder, which))
+    known = read(_path(folder, which), "clips")
     if known is not None and known.get("watched") != asdict(which):
         raise InputError(f"{_path(folder, which)}: holds something else; remove it")
     return known
 
 
 def run(choice: Choice, folder: Path, tell: Told) -> None:
-    """Saves after every clip norm."""
-    wanted, done = _wanted(choice), 0
-    begun = {which: _read(folder, which) for which in wanted}
-    left = sum(len(CLIP_NORMS) - len(known["clips"] if known else ()) for known in begun.values())
-    for which in wanted:
-        known = begun[which] or {"watched": asdict(which), "seconds": 0.0, "clips": []}
-        for number in range(len(known["clips"]), len(CLIP_NORMS)):
-            tell(which.name, done / left)
-            done += 1
-            began = time.perf_counter()
-            known["clips"].append(_watch(which, number))
-            known["seconds"] = round(known["seconds"] + time.perf_counter() - began, 2)
-            facts = {name: value for name, value in known.items() if name != "clips"}
-            about = {"what": WHAT, "lot_size": LOT_SIZE, "seed": seed(which.name)}
-            write(_path(folder, which), about | facts | provenance(), "clips", known["clips"])
+    jobs: list[Job] = []
+    for which in _wanted(choice):
+        known = _read(folder, which)
+        work = which.steps * milliseconds("adult" if which.dataset == ZERO else which.dataset, "lr")
+        jobs += [
+            (which.name, work, partial(_add, which, number, folder))
+            for number in range(len(known["clips"]) if known else 0, len(CLIP_NORMS))
+        ]
+    in_order(jobs, tell)
 
 
-def _watch(which: Watched, number: int) -> dict[str, Any]:
+def _add(which: Watched, number: int, folder: Path, tell: Callable[[float], None]) -> None:
+    """Watches one clip norm and saves it."""
+    known = _read(folder, which) or {
+        "what": WHAT,
+        "lot_size": LOT_SIZE,
+        "seed": seed(which.name),
+        "watched": asdict(which),
+        "seconds": 0.0,
+        "clips": [],
+    }
+    began = time.perf_counter()
+    known["clips"].append(_watch(which, number, tell))
+    known["seconds"] = round(known["seconds"] + time.perf_counter() - began, 2)
+    save(_path(folder, which), known, "clips")
+
+
+def _watch(which: Watched, number: int, tell: Callable[[float], None]) -> dict[str, Any]:
     """Trains one candidate in stretches, and reads its second moments in between."""
     from honestdp.engine import Candidate, Schedule, Trained, train
     from honestdp.randomness import Randomness
@@ -122,6 +135,7 @@ def _watch(which: Watched, number: int) -> dict[str, Any]:
     found: dict[str, list[float]] = {name: [] for name in names}
     for until in range(EVERY, which.steps + 1, EVERY):
         done = until - EVERY
+        tell(done / which.steps)
 
         def progress(steps: int, _: int) -> None:
             nonlocal done

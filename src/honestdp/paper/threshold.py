@@ -9,6 +9,7 @@ training rows without paying: a look at why, not something to release.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from honestdp.paper import adaptive, advantage
 from honestdp.paper.asked import Block, Panels, accuracy_panel, asked, first_tenth, to_list
-from honestdp.paper.experiment import MODELS, WHAT, Choice, Result, Told
+from honestdp.paper.experiment import MODELS, WHAT, Choice, Result, Told, in_order
 from honestdp.paper.pruning import mean_accuracy
-from honestdp.paper.trainings import Results, Training, train_all
+from honestdp.paper.trainings import Results, Training, training_jobs
 from honestdp.report.picture import Line, Picture
 from honestdp.text import columns
 
@@ -73,8 +74,8 @@ def _wanted(choice: Choice) -> list[Training]:
 
 def run(choice: Choice, folder: Path, tell: Told) -> None:
     wanted = _wanted(choice)
-    train_all(wanted, Results(folder), tell)
-    train_all(wanted, Moved(folder), tell)
+    both = (training_jobs(wanted, kind(folder)) for kind in (Results, Moved))
+    in_order(chain.from_iterable(both), tell)
 
 
 def result(choice: Choice, folder: Path) -> dict[str, Any]:
@@ -133,12 +134,14 @@ def _at(row: Result, part: str, grid: str, early: bool) -> str:
 def picture(result: Result) -> Picture:
     panels = []
     for row in result["panels"]:
-        lines = [
-            Line(f"{name}{said}", row["steps"], row[part][grid], style, color=COLORS[grid])
-            for grid, name in NAMES.items()
-            for part, said, style in (("best", "", "solid"), ("moved", ", bias moved", "dot"))
-            if grid in row[part]
-        ]
+        lines = []
+        for grid, name in NAMES.items():
+            moved = f"{name}, bias moved"
+            if grid in row["best"]:
+                lines.append(Line(name, row["steps"], row["best"][grid], color=COLORS[grid]))
+            if grid in row["moved"]:
+                values = row["moved"][grid]
+                lines.append(Line(moved, row["steps"], values, "dot", color=COLORS[grid]))
         panels.append(accuracy_panel(row, lines))
     return Picture(
         "Ranked wrongly, or cut at the wrong place?",

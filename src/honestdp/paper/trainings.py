@@ -11,7 +11,7 @@ These are simulations: seeded, scored without noise, on data declared public. Th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import LOT_SIZE, WHAT, Told, in_order, provenance, read, seed, write
+from honestdp.paper.experiment import LOT_SIZE, WHAT, Job, Told, in_order, read, save, seed
 from honestdp.paper.grids import GRIDS, candidates
 
 if TYPE_CHECKING:  # pictures of saved results need no torch
@@ -43,6 +43,11 @@ _MILLISECONDS = {
 }
 
 
+def milliseconds(dataset: str, model: str) -> float:
+    """What a candidate-step may take, on the machine of the benchmarks."""
+    return _MILLISECONDS.get((dataset, model), 2.0)
+
+
 @dataclass(frozen=True)
 class Training:
     """One grid on one dataset; the paper's sigma and T. every: steps between two scores."""
@@ -58,7 +63,7 @@ class Training:
     @property
     def name(self) -> str:
         return (
-            f"{self.dataset}-{self.model}-{self.grid}-sigma{self.sigma:g}"
+            f"{self.dataset}-{self.model}-{self.grid}-sigma{self.sigma:.12g}"
             f"-T{self.steps}-{self.repetition}"
         )
 
@@ -68,8 +73,8 @@ class Training:
 
     @property
     def work(self) -> float:
-        """Seconds it may take on the machine of the benchmarks."""
-        each = _MILLISECONDS.get((self.dataset, self.model), 2.0)
+        """Seconds it may take."""
+        each = milliseconds(self.dataset, self.model)
         return len(GRIDS[self.grid]) * self.steps * each / 1000
 
 
@@ -113,7 +118,7 @@ class Results:
     def read(self, training: Training) -> dict[str, Any] | None:
         """What is known of a training, finished or not."""
         path = self.path(training)
-        known = read(path)
+        known = read(path, "correct")
         if known is not None and (
             known.get("training") != asdict(training)
             or known.get("settings") != _settings(training.grid)
@@ -140,27 +145,16 @@ class Results:
             known["core_seconds"],
         )
 
-    def get(self, training: Training) -> Curves:
-        found = self.find(training)
-        if found is None:
-            raise InputError(f"{self.path(training)}: not trained yet; run the experiment first")
-        return found
-
-    def save(self, training: Training, known: dict[str, Any]) -> None:
-        facts = {name: value for name, value in known.items() if name != "correct"}
-        write(self.path(training), facts, "correct", known["correct"])
-
 
 def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> None:
     """Trains what is not there yet, in order."""
-    results.folder.mkdir(parents=True, exist_ok=True)  # fails now, not after the first training
-    in_order(
-        (
-            (t.name, t.work * results.missing(t) / len(GRIDS[t.grid]), partial(_train, t, results))
-            for t in trainings
-        ),
-        tell,
-    )
+    in_order(training_jobs(trainings, results), tell)
+
+
+def training_jobs(trainings: Sequence[Training], results: Results) -> Iterator[Job]:
+    for training in trainings:
+        share = results.missing(training) / len(GRIDS[training.grid])
+        yield training.name, training.work * share, partial(_train, training, results)
 
 
 def _train(training: Training, results: Results, tell: Callable[[float], None]) -> None:
@@ -214,4 +208,4 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
         known["correct"] += [[found[i][step] for step in known["steps"]] for i in chosen]
         known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
         known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
-        results.save(training, known | provenance())
+        save(results.path(training), known, "correct")

@@ -69,7 +69,7 @@ def shown(gaps: Mapping[str, float]) -> str:
 
 def points(value: float) -> str:
     """A difference of accuracy, in points with a sign."""
-    return f"{round(100 * value, 1) + 0.0:+.1f}"  # no -0.0
+    return f"{round(100 * value, 2) + 0.0:+.2f}"  # no -0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Measured:
         found = dict(module.result(Choice(), self.folder))
         if found.get("not_run"):
             raise InputError(
-                f"{self.folder}: {len(found['not_run'])} trainings of {name} are missing; "
+                f"{self.folder}: {len(found['not_run'])} parts of {name} are missing; "
                 f"run honestdp paper {name} first"
             )
         return found

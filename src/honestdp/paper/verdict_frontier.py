@@ -19,25 +19,33 @@ def claims(measured: Measured) -> Iterator[Claim]:
         }
         for data in measured.of("honest-frontier")["datasets"]
     }
-    gaps = {
-        name: {
-            epsilon: point["mean"] - points_of[LIU_TALWAR, epsilon]["mean"]
-            for (line, epsilon), point in points_of.items()
-            if line == ADAM and (LIU_TALWAR, epsilon) in points_of
+    gaps, unlucky = (
+        {
+            name: {
+                epsilon: point[what] - points_of[LIU_TALWAR, epsilon][what]
+                for (line, epsilon), point in points_of.items()
+                if line == ADAM and (LIU_TALWAR, epsilon) in points_of
+            }
+            for name, points_of in found.items()
         }
-        for name, points_of in found.items()
-    }
+        for what in ("mean", "low")
+    )
     yield Claim(
         "Abstract (iii), Section 6",
         "Adaptive optimizers have a significant advantage when tuning is paid for: four candidates "
         "of DPAdam by composition against forty of DPSGD by LT",
         f"ahead by {100 * AHEAD:g} points at equal total ε, for every ε from 0.25 to 8",
-        "DPAdam less DPSGD, in points, by ε: "
-        + listed(
-            f"{name} " + " ".join(f"{epsilon:g}: {points(gap)}" for epsilon, gap in each.items())
-            for name, each in gaps.items()
-        ),
+        "DPAdam less DPSGD, in points, by ε: " + _by_epsilon(gaps),
         verdict(gap >= AHEAD for each in gaps.values() for gap in each.values()),
+        "honestdp paper honest-frontier",
+        "honest-frontier",
+    )
+    yield Claim(
+        "Section 1, contributions",
+        "The same for the unlucky: DPAdam is much more likely to give non-catastrophic results",
+        f"the unluckiest twentieth ahead by {100 * AHEAD:g} points at every ε from 0.25 to 8",
+        "DPAdam less DPSGD, in points, by ε: " + _by_epsilon(unlucky),
+        verdict(gap >= AHEAD for each in unlucky.values() for gap in each.values()),
         "honestdp paper honest-frontier",
         "honest-frontier",
     )
@@ -60,4 +68,11 @@ def claims(measured: Measured) -> Iterator[Claim]:
         verdict(each < 1 for each, _ in noise.values()),
         "honestdp paper honest-frontier",
         "honest-frontier",
+    )
+
+
+def _by_epsilon(gaps: dict[str, dict[float, float]]) -> str:
+    return listed(
+        f"{name} " + " ".join(f"{epsilon:g}: {points(gap)}" for epsilon, gap in each.items())
+        for name, each in gaps.items()
     )
