@@ -27,8 +27,14 @@ ACCOUNTING = ("fig1", "fig-candidates", "table3")
 
 OTHER_LOTS = ("balanced",)  # up to 4,000 rows a lot, where Opacus was measured at 250
 
-# The benchmark whose shapes are those of a dataset.
-SHAPES = {"adult-104": "adult", "enron-counts": "enron", "gisette-standin": "gisette"}
+# The benchmark whose shapes are those of a dataset; zero gradients have Adult's columns.
+SHAPES = {
+    "adult-104": "adult",
+    "enron-counts": "enron",
+    "enron-unit": "enron",
+    "gisette-standin": "gisette",
+    "zero": "adult",
+}
 
 
 def module(name: str) -> Any:
@@ -70,7 +76,7 @@ def opacus_milliseconds() -> dict[str, float]:
 
 def work(name: str) -> tuple[Counter[str], float]:
     """Candidate-steps by dataset and model, and the seconds they took on one core."""
-    if name in ("defaults", "advantage", "pruning", "adaptive"):
+    if name in ("defaults", "advantage", "pruning", "adaptive", "threshold"):
         found = module(name).result(Choice(), RESULTS)
         return Counter(found["candidate_steps"]), sum(found["core_seconds"].values())
     steps: Counter[str] = Counter()
@@ -125,7 +131,7 @@ def times() -> str:
                 f"`{name}`",
                 f"{steps.total() / 1e6:.1f}",
                 f"{seconds / 2 / 60:.1f}",
-                f"{sum(known):.0f}" if len(known) == len(hours) and name not in OTHER_LOTS else "-",
+                f"{sum(known):.1f}" if len(known) == len(hours) and name not in OTHER_LOTS else "-",
             ]
         )
     return table(

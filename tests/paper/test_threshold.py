@@ -81,6 +81,5 @@ def test_it_trains_the_same_and_shows_both(tmp_path, monkeypatch) -> None:
 def test_more_than_two_classes_are_refused() -> None:
     with pytest.raises(InputError, match="this experiment has adult, enron"):
         threshold._wanted(Choice(datasets=("mnist",)))
-    assert {t.dataset for t in threshold._wanted(Choice(sigmas=(2.0,)))} == set(
-        threshold.TWO_CLASSES
-    )
+    some = threshold._wanted(Choice(sigmas=(2.0,)))
+    assert {training.dataset for training in some} == set(threshold.TABLES)

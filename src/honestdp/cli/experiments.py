@@ -17,7 +17,7 @@ from honestdp.cli.say import Stopped, Voice
 from honestdp.errors import fail
 
 _LR, _NETS = "lr", "lr,tlnn,tlnn-linear"
-_ALL = "adult,adult-104,enron,enron-counts,gisette-standin,mnist"
+_ALL = "adult,adult-104,enron,enron-counts,enron-unit,gisette-standin,mnist"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ EXPERIMENTS = {
     "adaptive": Experiment("Figure 8: DPAdam, ADADP and DPAdamWOSM."),
     "threshold": Experiment(
         "Ours: where accuracy is lost, in the ranking or in the bias.",
-        "adult,enron,enron-counts,gisette-standin",
+        "adult,adult-104,enron,enron-counts,enron-unit,gisette-standin",
     ),
     "step-size": Experiment(
         "Theorem 3: DPAdam's effective step size over time.",
@@ -55,7 +55,7 @@ EXPERIMENTS = {
     ),
     "balanced": Experiment(
         "Ours: a step size from public facts, and where it fails.",
-        "adult-104,mnist,enron,enron-counts,gisette-standin",
+        "adult-104,mnist,enron,enron-counts,enron-unit,gisette-standin",
         _LR,
     ),
 }

@@ -64,6 +64,7 @@ TABLES = {
     "mnist": Table(LARGE, 1.0, 1),
     "enron": Table(SMALL, 4.0, 2),
     "enron-counts": Table(SMALL, 4.0, 2),
+    "enron-unit": Table(SMALL, 4.0, 2),
     "gisette-standin": Table(SMALL, 4.0, 1),
 }
 

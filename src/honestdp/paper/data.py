@@ -13,14 +13,20 @@ from honestdp.datasets import Dataset, adult, enron, gisette, mnist
 from honestdp.engine import Examples, Linear, Model, TwoLayer, examples
 
 # adult: as the paper has it, 202 columns. enron-counts: words as they are counted, unscaled.
+# enron-unit: every row scaled to a declared norm, so that its size is public.
 LOADERS: dict[str, Callable[[], Dataset]] = {
     "adult": lambda: adult("paper-doubled"),
     "adult-104": lambda: adult("paper"),
     "enron": enron,
     "enron-counts": enron,
+    "enron-unit": lambda: _unit(enron()),
     "gisette-standin": gisette,
     "mnist": mnist,
 }
+
+
+def _unit(made: Dataset) -> Dataset:
+    return made._replace(schema=made.schema.model_copy(update={"row_norm": 1.0}))
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,7 @@ DATASETS = {
     "adult-104": "Adult (104 columns)",
     "enron": "ENRON",
     "enron-counts": "ENRON (raw counts)",
+    "enron-unit": "ENRON (rows of norm 1)",
     "gisette-standin": "Gisette stand-in",
     "mnist": "MNIST",
     "synthetic": "synthetic",

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from honestdp.engine import Snapshot
     from honestdp.paper.data import Rows
 
-TWO_CLASSES = ("adult", "enron", "enron-counts", "gisette-standin")
+TABLES = ("adult", "enron", "enron-counts", "gisette-standin")
+TWO_CLASSES = (*TABLES, "adult-104", "enron-unit")
 NAMES = {advantage.SGD: "DPSGD", **adaptive.NAMES}
 COLORS = {advantage.SGD: advantage.COLORS[advantage.SGD], **adaptive.COLORS}
-RUN = (Block(TWO_CLASSES, ("lr",), (4.0,), dict.fromkeys(NAMES, 1)),)
+RUN = (Block(TABLES, ("lr",), (4.0,), dict.fromkeys(NAMES, 1)),)
 
 
 class Moved(Results):
@@ -68,7 +69,7 @@ def cut(scores: NDArray[Any], targets: NDArray[Any]) -> float:
 def _wanted(choice: Choice) -> list[Training]:
     choice.check(TWO_CLASSES, MODELS)
     if choice.given:
-        choice = replace(choice, datasets=choice.datasets or TWO_CLASSES)
+        choice = replace(choice, datasets=choice.datasets or TABLES)
     return asked(choice, RUN)
 
 

@@ -36,6 +36,7 @@ _MILLISECONDS = {
     ("adult-104", "lr"): 0.04,
     ("enron", "lr"): 0.06,
     ("enron-counts", "lr"): 0.06,
+    ("enron-unit", "lr"): 0.06,
     ("gisette-standin", "lr"): 0.3,
     ("mnist", "lr"): 0.25,
     ("adult", "tlnn"): 0.35,
