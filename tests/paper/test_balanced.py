@@ -77,8 +77,8 @@ def test_the_clipped_curvature_of_two_classes_is_that_of_rows_which_are_not_clip
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Choice:
     monkeypatch.setattr(data, "load", made_up)
     monkeypatch.setattr(balanced, "STEPS", (6,))
-    table = balanced.Table((100, 250), 2.0, 2)
-    monkeypatch.setattr(balanced, "TABLES", {"adult-104": table})
+    table = balanced.Table("adult-104", (100, 250), 2.0, 2)
+    monkeypatch.setattr(balanced, "TABLES", (table,))
     return Choice()
 
 
@@ -124,6 +124,27 @@ def test_other_kappas_are_not_added_to_these(
     monkeypatch.setattr(balanced, "KAPPAS", (1.0, 3.0))
     with pytest.raises(InputError, match="holds another setup"):
         balanced.run(tiny, tmp_path, lambda what, share: None)
+
+
+def test_a_clip_norm_is_trained_with_and_has_a_file_of_its_own(
+    tmp_path: Path, tiny: Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = balanced.Table("adult-104", (100,), 2.0, 1, clip_norm=0.2)
+    monkeypatch.setattr(balanced, "TABLES", (*balanced.TABLES, short))
+    asked = set()
+
+    def spy(model, rows, chosen, *rest, **more):
+        asked.update((c.clip_norm, rest[0].lot_size) for c in chosen)
+        return train(model, rows, chosen, *rest, **more)
+
+    monkeypatch.setattr("honestdp.engine.train", spy)
+    balanced.run(tiny, tmp_path, lambda what, share: None)
+    assert asked == {(1.0, 100), (1.0, 250), (0.2, 100)}
+    points = balanced.result(tiny, tmp_path)["points"]
+    assert [point["clip_norm"] for point in points] == [1.0, 1.0, 0.2]
+    # Five times the rate at a fifth of the clip norm: the noise moves logits as far.
+    assert points[2]["stability"] == pytest.approx([5 * s for s in points[0]["stability"]])
+    assert "C 0.2" in balanced.text({"what": "", "points": points})
 
 
 def test_choices_it_has_not(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ print(len(experiment.picture(result).panels))
 """
 
 
-@pytest.mark.parametrize(("module", "panels"), [("honest_frontier", "4"), ("balanced", "12")])
+@pytest.mark.parametrize(("module", "panels"), [("honest_frontier", "4"), ("balanced", "14")])
 def test_saved_results_are_shown_without_torch_and_data(module: str, panels: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "HONESTDP_DATA"}
     done = subprocess.run(

@@ -16,7 +16,7 @@ NOTES = (
     "Noise is that of the total epsilon given, by the library's accountant; delta by its rule for "
     "n. B is the root-mean-square row norm of the training rows, declared public here.",
     "Free: the best of all twelve kappas (1/16 to 32), last or averaged, by the test rows; clip "
-    "norm 1. Of so many it is a little too good, so a small loss is none.",
+    "norm 1 where no other is named. Of so many it is a little too good, so a small loss is none.",
     "a s: the step size times the largest eigenvalue that the loss' Hessian can have, lambda_max("
     "X'X/n)/4 for two classes, /2 for more. Unclipped steps swing away above 2. Limit: where "
     "clipped ones do near the optimum, by the Jacobian of the mean clipped gradient there.",
@@ -32,18 +32,14 @@ def text(result: Result) -> str:
         head += [f"{kind}: best kappa", "loss at 3", "at 2", "breaks at"]
     rows = []
     for point in result["points"]:
-        row = [
-            DATASETS[point["dataset"]],
-            f"{point['epsilon']:g}",
-            point["lot_size"],
-            point["steps"],
-        ]
+        row = [_table(point), f"{point['epsilon']:g}", point["lot_size"], point["steps"]]
         row += [f"{point['noise_multiplier']:.3g}", f"{100 * point['free']:.2f}"]
         for kind in ("averaged", "last"):
             row.append(f"{point['best_kappa'][kind]:g}")
             row += [f"{100 * point['loss'][kind][kappa]:.2f}" for kappa in ("3", "2")]
             row.append(_broken(point["breaks"][kind]))
-        rows.append([*row, f"{_at(point, 'stability', 3.0):.1f}", f"{point['limit']:.1f}"])
+        limit = "-" if point["limit"] is None else f"{point['limit']:.1f}"
+        rows.append([*row, f"{_at(point, 'stability', 3.0):.1f}", limit])
     parts = [
         "balanced: what kappa = 3, averaged, loses against a step size tuned for free, in points",
         result["what"],
@@ -76,15 +72,23 @@ def _why(point: Mapping[str, Any]) -> str:
     )
     best, rows, free = point["best_kappa"]["averaged"], point["test_rows"], point["free"]
     error = math.sqrt(free * (1 - free) / rows)
-    within = "beyond" if steep > limit else "within"
-    return (
+    lost = (
         f"{100 * loss:.2f} points, {loss / error:.1f} standard errors of {rows} test rows; best "
-        f"kappa {best:g}; steps {within} the limit (a s {steep:.1f}, limit {limit:.1f})"
+        f"kappa {best:g}"
     )
+    if limit is None:
+        return lost
+    within = "beyond" if steep > limit else "within"
+    return f"{lost}; steps {within} the limit (a s {steep:.1f}, limit {limit:.1f})"
 
 
 def _name(point: Mapping[str, Any]) -> str:
-    return f"{DATASETS[point['dataset']]}, lots of {point['lot_size']}, {point['steps']} steps"
+    return f"{_table(point)}, lots of {point['lot_size']}, {point['steps']} steps"
+
+
+def _table(point: Mapping[str, Any]) -> str:
+    clip = "" if point["clip_norm"] == 1 else f", C {point['clip_norm']:g}"
+    return DATASETS[point["dataset"]] + clip
 
 
 def _at(point: Mapping[str, Any], what: str, kappa: float) -> float:
@@ -95,18 +99,18 @@ def picture(result: Result) -> Picture:
     """A panel for each table and number of steps: solid averaged, dashed last, by lot size."""
     panels: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for point in result["points"]:
-        panels.setdefault((point["dataset"], point["steps"]), []).append(point)
+        panels.setdefault((_table(point), point["steps"]), []).append(point)
     return Picture(
         "The balanced rule: accuracy against kappa at one total epsilon",
         [
             Panel(
-                f"{DATASETS[dataset]}, {steps} steps, eps {points[0]['epsilon']:g}",
+                f"{table}, {steps} steps, eps {points[0]['epsilon']:g}",
                 "kappa",
                 "test accuracy",
                 _lines(points),
                 x_scale="log",
             )
-            for (dataset, steps), points in panels.items()
+            for (table, steps), points in panels.items()
         ],
         "Solid: the mean of the second half's parameters; dashed: the last. Level, dotted: the "
         "best of all, DPSGD tuned for free. The library's default is kappa = 3, averaged.",
