@@ -7,6 +7,7 @@ FRONTIER = "tests/paper/test_honest_frontier.py"
 TRAININGS = "tests/paper/test_trainings.py"
 EXPERIMENTS = "tests/paper/test_experiments.py"
 VERDICT = "tests/paper/test_verdict.py"
+THRESHOLD = "tests/paper/test_threshold.py"
 
 MUTANTS = [
     Mutant("rows score what they trained", "datasets/dataset.py",
@@ -33,6 +34,17 @@ MUTANTS = [
     Mutant("a simulation is not marked", "paper/experiment.py",
            'WHAT = f"{SIMULATION}: a seeded', 'WHAT = f"a seeded',
            TRAININGS + "::test_what_a_file_says"),
+    Mutant("a pool of other settings is taken for this one", "paper/pools.py",
+           'known.get("pool") != asdict(pool) or known.get("settings") != _settings(pool)',
+           'known.get("pool") != asdict(pool)',
+           FRONTIER + "::test_a_file_of_another_pool_is_refused"),
+    Mutant("a played search runs as often whatever was asked", "paper/frontier_lines.py",
+           'known = ("procedure", "hit_probability", "mean_runs", "shape")',
+           'known = ("procedure", "mean_runs", "shape")',
+           FRONTIER + "::test_plans_are_the_planners_and_fit_the_epsilon"),
+    Mutant("the bias is moved by the rows that score it", "paper/threshold.py",
+           "(scores > cut(own, known)) == wanted", "(scores > cut(scores, wanted)) == wanted",
+           THRESHOLD + "::test_the_threshold_is_the_training_rows"),
     Mutant("one that passes is enough", "paper/verdict.py",
            "    if all(found):\n", "    if any(found):\n", VERDICT + "::test_all_some_none"),
 ]  # fmt: skip
