@@ -53,15 +53,15 @@ def test_interrupted_map_goes_on_to_the_same_losses(
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     heatmap_synthetic.run(Choice(), whole, quiet)
-    save, saves = Maps.save, []
+    save, saves = heatmaps.save, []
 
-    def interrupted(self: Maps, *what: Any) -> None:
-        save(self, *what)
+    def interrupted(*what: Any) -> None:
+        save(*what)
         saves.append(1)
         if len(saves) in (2, 7):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Maps, "save", interrupted)
+    monkeypatch.setattr(heatmaps, "save", interrupted)
     for _ in (0, 1):
         with pytest.raises(KeyboardInterrupt):
             heatmap_synthetic.run(Choice(), parts, quiet)

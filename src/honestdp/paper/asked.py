@@ -121,7 +121,7 @@ def first_tenth(values: Sequence[float]) -> float:
 
 def accuracy_panel(row: Result, lines: Sequence[Line]) -> Panel:
     """As the paper draws them: 15 points of accuracy, whatever the dataset."""
-    top = max(max(values) for values in row["best"].values())
+    top = max(max(line.y) for line in lines)
     return Panel(
         title((row["dataset"], row["model"], row["sigma"])),
         "steps",

@@ -114,7 +114,7 @@ def picture(result: Result) -> Picture:
         ],
         "Solid: the mean of the second half's parameters; dashed: the last. Level, dotted: the "
         "best of all, DPSGD tuned for free. The library's default is kappa = 3, averaged.",
-        columns=2,
+        columns=4,
         shared_legend=True,
         simulation=True,
     )

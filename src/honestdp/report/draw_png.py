@@ -193,7 +193,7 @@ def _frame(made: Figure, picture: Picture, axes: Sequence[Axes]) -> None:
     width, panels = made.get_size_inches()
     title_size, small = matplotlib.rcParams["figure.titlesize"], matplotlib.rcParams["font.size"]
     title = fill(picture.title, int(width * 72 / (0.58 * title_size)))
-    caption = fill(picture.caption, int(width * 72 / (0.52 * (small - 1))))
+    caption = fill(picture.caption, int(width * 72 / (0.56 * (small - 1))))
     mark = _lines(1, small) if picture.simulation else 0
     above = mark + _lines(title.count("\n") + 1, title_size)
     caption_height = _lines(caption.count("\n") + 1, small - 1) if caption else 0
