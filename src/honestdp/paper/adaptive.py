@@ -16,7 +16,7 @@ from honestdp.paper.asked import (
     Panels,
     accuracy_panel,
     asked,
-    first_tenth,
+    shown,
     to_list,
 )
 from honestdp.paper.experiment import LOT_SIZE, WHAT, Choice, Result, Told, in_order, read, save
@@ -138,7 +138,7 @@ def text(result: Result) -> str:
         rows = [
             (
                 *(row["dataset"], row["model"], f"{row['sigma']:g}"),
-                *(_shown(row[part].get(grid), early) for grid in NAMES),
+                *(shown(row[part].get(grid), early) for grid in NAMES),
             )
             for row in result["panels"]
         ]
@@ -159,12 +159,6 @@ def text(result: Result) -> str:
             left=2,
         )
     return "\n".join(lines)
-
-
-def _shown(values: list[float] | None, early: bool) -> str:
-    if values is None:
-        return "-"
-    return f"{first_tenth(values) if early else values[-1]:.4f}"
 
 
 def picture(result: Result) -> Picture:

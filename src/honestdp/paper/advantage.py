@@ -15,7 +15,7 @@ from honestdp.paper.asked import (
     Panels,
     accuracy_panel,
     asked,
-    first_tenth,
+    shown,
     to_list,
 )
 from honestdp.paper.experiment import WHAT, Choice, Result, Told
@@ -146,20 +146,20 @@ def text(result: Result) -> str:
     panels = result["panels"]
     where = [(row["dataset"], row["model"], f"{row['sigma']:g}") for row in panels]
     first = ("dataset", "model", "sigma")
-    best = [[_last(row["best"].get(grid)) for grid in NAMES] for row in panels]
+    best = [[shown(row["best"].get(grid)) for grid in NAMES] for row in panels]
     drawn = [
         [
             *(
-                _last(row[part].get(grid, {}).get("exact"))
+                shown(row[part].get(grid, {}).get("exact"))
                 for part in ("held", "held_unpruned")
                 for grid in (SGD, MOMENTUM)
             ),
-            _last(row["best"].get(ADAM)),
+            shown(row["best"].get(ADAM)),
         ]
         for row in panels
     ]
     early = [
-        [_early(row["held"].get(SGD, {}).get("exact")), _early(row["best"].get(ADAM))]
+        [shown(row["held"].get(SGD, {}).get("exact"), True), shown(row["best"].get(ADAM), True)]
         for row in panels
     ]
     lines = ["Figure 7: three optimizers at any price, and at DPAdam's price", WHAT]
@@ -210,14 +210,6 @@ def good_momentum(result: Result) -> list[str]:
         for name in (rows[0] if rows else {})
         if all(row[name] >= max(row.values()) - GOOD for row in rows)
     ]
-
-
-def _last(values: list[float] | None) -> str:
-    return f"{values[-1]:.4f}" if values else "-"
-
-
-def _early(values: list[float] | None) -> str:
-    return f"{first_tenth(values):.4f}" if values else "-"
 
 
 def picture(result: Result) -> Picture:

@@ -114,6 +114,13 @@ def to_list(values: NDArray[np.float64]) -> list[float]:
     return [round(float(value), 5) for value in values]
 
 
+def shown(values: Sequence[float] | None, early: bool = False) -> str:
+    """An accuracy after the last step, or the mean of the first tenth; - where there is none."""
+    if values is None:
+        return "-"
+    return f"{first_tenth(values) if early else values[-1]:.4f}"
+
+
 def first_tenth(values: Sequence[float]) -> float:
     """The mean of the first tenth of the times: how a training begins."""
     return float(np.mean(values[: max(1, len(values) // 10)]))

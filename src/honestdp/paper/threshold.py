@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.paper import adaptive, advantage
-from honestdp.paper.asked import Block, Panels, accuracy_panel, asked, first_tenth, to_list
+from honestdp.paper.asked import Block, Panels, accuracy_panel, asked, shown, to_list
 from honestdp.paper.experiment import MODELS, WHAT, Choice, Result, Told, in_order
 from honestdp.paper.pruning import mean_accuracy
 from honestdp.paper.trainings import Results, Training, training_jobs
@@ -116,20 +116,16 @@ def text(result: Result) -> str:
         rows = [
             (
                 *(row["dataset"], row["model"], f"{row['sigma']:g}"),
-                *(f"{_at(row, 'best', g, early)} / {_at(row, 'moved', g, early)}" for g in NAMES),
+                *(
+                    " / ".join(shown(row[part].get(grid), early) for part in ("best", "moved"))
+                    for grid in NAMES
+                ),
             )
             for row in result["panels"]
         ]
         headers = ("dataset", "model", "sigma", *NAMES.values())
         lines += ["", words, "", *columns(headers, rows, left=2)]
     return "\n".join(lines)
-
-
-def _at(row: Result, part: str, grid: str, early: bool) -> str:
-    values = row[part].get(grid)
-    if values is None:
-        return "-"
-    return f"{first_tenth(values) if early else values[-1]:.4f}"
 
 
 def picture(result: Result) -> Picture:
