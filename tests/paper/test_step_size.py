@@ -72,6 +72,15 @@ def _clips(folder: Path) -> Any:
     return json.loads(path.read_text())["clips"]
 
 
+@pytest.mark.usefixtures("short")
+def test_a_clip_norm_is_saved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_size, "STEPS", {"zero": 100})
+    (which,) = step_size._wanted(ZERO)
+    for _ in range(2):  # as two processes would
+        step_size._add(which, 0, tmp_path, lambda share: None)
+    assert len(_clips(tmp_path)) == 1
+
+
 def test_stretches_equal_one_training(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watched candidate's moments are those of a training that nobody stops."""
     monkeypatch.setattr(step_size, "ZERO_SHAPE", (500, 20))

@@ -69,6 +69,8 @@ def _time(folder: Path, dataset: str, model: str, tell: Callable[[float], None])
     from honestdp.paper.data import load
     from honestdp.randomness import Randomness
 
+    if (dataset, model) not in _untimed(folder):
+        return  # another process was faster
     data, steps = load(dataset, model), TIMED[dataset, model]
     took: dict[str, list[float]] = {grid: [] for grid in NAMES}
     for turn in range(TURNS + 1):

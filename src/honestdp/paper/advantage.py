@@ -79,7 +79,7 @@ def _panel(
             pool = [s["learning_rate"] in rates[grid] for s in GRIDS[grid].settings]
             held[grid], whole[grid] = _held(accuracy[pool]), _held(accuracy)
     first = next(iter(grids.values()))[0]
-    floor = final[SGD].max() - CATASTROPHE if SGD in final else np.nan
+    floor = final[SGD].max() - CATASTROPHE if SGD in final else None
     return {
         "dataset": dataset,
         "model": model,
@@ -90,7 +90,10 @@ def _panel(
         "held": held,
         "held_unpruned": whole,
         "range": {grid: round(float(np.ptp(each)), 5) for grid, each in final.items()},
-        "catastrophes": {grid: round(_all_below(each, floor), 5) for grid, each in final.items()},
+        "catastrophes": {
+            grid: None if floor is None else round(_all_below(each, floor), 5)
+            for grid, each in final.items()
+        },
     }
 
 

@@ -114,6 +114,8 @@ def _add(which: Watched, number: int, folder: Path, tell: Callable[[float], None
         "seconds": 0.0,
         "clips": [],
     }
+    if len(known["clips"]) != number:
+        return  # another process was faster
     began = time.perf_counter()
     known["clips"].append(_watch(which, number, tell))
     known["seconds"] = round(known["seconds"] + time.perf_counter() - began, 2)

@@ -44,7 +44,7 @@ class Moved(Results):
         from honestdp.engine import probabilities
 
         train, validation = (
-            probabilities(seen.model, seen.parameters, part)[..., 1].numpy()
+            probabilities(seen.model, seen.parameters, part)[..., 1].double().numpy()
             for part in (rows.train, rows.validation)
         )
         known, wanted = rows.train.targets.numpy(), rows.validation.targets.numpy()
@@ -55,9 +55,10 @@ class Moved(Results):
 
 
 def cut(scores: NDArray[Any], targets: NDArray[Any]) -> float:
-    """The threshold above which calling a row 1 is right most often, midway between two scores."""
+    """The threshold above which calling a row 1 is right most often, midway between two scores
+    (in float64, which has room between any two of float32)."""
     order = np.argsort(scores)
-    ranked, ones = scores[order].astype(float), targets[order]
+    ranked, ones = scores[order], targets[order]
     # Right when the first k are called 0: the zeros among them, and the ones behind.
     right = np.concatenate([[0], np.cumsum(1 - 2 * ones)]) + ones.sum()
     edges = np.concatenate([[-np.inf], ranked, [np.inf]])
