@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import jvp
 
+from honestdp.paper.balanced_show import CLIP_NORM
 from honestdp.paper.data import Rows
 
-CLIP_NORM = 1.0
 MOST_ROWS = 10_000  # of a table, for the curvature at its optimum
 
 

@@ -81,6 +81,7 @@ def load(name: str) -> Source:
         searched, tested = (whole.take(pa.array(rows)) for rows in split(whole.num_rows))
         count = searched.num_rows
     else:
+        assert name == "mnist"
         made = mnist()
         # Dense: its linear model is faster so.
         searched, tested = made.train.toarray(), made.validation.toarray()

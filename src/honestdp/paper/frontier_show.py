@@ -162,7 +162,8 @@ def picture(result: Result) -> Picture:
         "All but the dashed and the dotted line pay for all they do, tuning included, with the "
         "epsilon below them. Shaded: two standard errors of the mean, where trainings were "
         f"repeated. Logistic regression; lots of {LOT_SIZE}, {STEPS} steps, but for the library's "
-        "default plan. Below: of 1,000 played searches, or of 20 trainings where nothing is tuned.",
+        f"default plan. Below: of {result['searches']:,} played searches, or of all trainings "
+        "where nothing is tuned.",
         columns=len(datasets),
         shared_legend=True,
         simulation=True,

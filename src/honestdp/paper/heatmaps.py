@@ -9,7 +9,6 @@ its place in the grid and on the map's seed alone. Simulations, scored without n
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
@@ -30,6 +29,7 @@ from honestdp.paper.experiment import (
     rounded,
     save,
     seed,
+    timed,
 )
 
 if TYPE_CHECKING:  # pictures of saved maps need no torch
@@ -178,24 +178,22 @@ def _train(which: Map, maps: Maps, tell: Callable[[float], None]) -> None:
     randomness = Randomness.simulation(seed(which.name))
     for at in range(first, len(every), TOGETHER):
         chosen = range(at, min(at + TOGETHER, len(every)))
-        wall, core = time.perf_counter(), time.process_time()
 
         def progress(done: int, total: int, chosen: range = chosen) -> None:
             tell((chosen.start - first + len(chosen) * done / total) / (len(every) - first))
 
-        trained = train(
-            model,
-            rows,
-            [every[i] for i in chosen],
-            Schedule(which.steps, LOT_SIZE),
-            randomness,
-            numbers=list(chosen),
-            progress=progress,
-        )
-        clips = [which.settings[i][1] for i in chosen]
-        known["candidates"] += scored(model, trained.stacked, rows, clips)
-        known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
-        known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
+        with timed(known):
+            trained = train(
+                model,
+                rows,
+                [every[i] for i in chosen],
+                Schedule(which.steps, LOT_SIZE),
+                randomness,
+                numbers=list(chosen),
+                progress=progress,
+            )
+            clips = [which.settings[i][1] for i in chosen]
+            known["candidates"] += scored(model, trained.stacked, rows, clips)
         save(maps.path(which), known, "candidates")
 
 

@@ -9,7 +9,6 @@ These are simulations: seeded, counted without noise, on rows declared public. T
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import WHAT, read, save, seed
+from honestdp.paper.experiment import WHAT, read, save, seed, timed
 from honestdp.planning.grid import NAMED
 
 if TYPE_CHECKING:  # pictures of saved pools need no torch
@@ -150,10 +149,8 @@ class Pools:
                 tell((before + n * done / steps) / total)
 
             _compile(material)  # whose time is not the training's
-            wall, core = time.perf_counter(), time.process_time()
-            rows = _trained(pool, material, numbers, told)
-            known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
-            known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
+            with timed(known):
+                rows = _trained(pool, material, numbers, told)
             known["scored"] = material.validation is not None
             known["test_rows"] = len(material.test)
             known["trained"] += rows

@@ -10,7 +10,6 @@ These are simulations: seeded, scored without noise, on data declared public. Th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.paper.experiment import LOT_SIZE, WHAT, Job, Told, in_order, read, save, seed
+from honestdp.paper.experiment import LOT_SIZE, WHAT, Job, Told, in_order, read, save, seed, timed
 from honestdp.paper.grids import GRIDS, candidates
 
 if TYPE_CHECKING:  # pictures of saved results need no torch
@@ -185,28 +184,26 @@ def _train(training: Training, results: Results, tell: Callable[[float], None]) 
     randomness = Randomness.simulation(training.seed)
     for at in range(first, len(grid), TOGETHER):
         chosen = range(at, min(at + TOGETHER, len(grid)))
-        wall, core = time.perf_counter(), time.process_time()
 
         def progress(done: int, total: int, chosen: range = chosen) -> None:
             tell((chosen.start - first + len(chosen) * done / total) / (len(grid) - first))
 
-        trained = train(
-            rows.model,
-            rows.train,
-            [grid[i] for i in chosen],
-            Schedule(training.steps, LOT_SIZE),
-            randomness,
-            numbers=list(chosen),
-            observe=lambda seen: results.count(seen, rows),
-            observe_every=training.every,
-            progress=progress,
-        )
-        found: dict[int, dict[int, int]] = {i: {} for i in chosen}
-        for step, numbers, right in trained.record:
-            for number, count in zip(numbers, right, strict=True):
-                found[number][step] = count
-        known["steps"] = sorted(found[chosen.start])
-        known["correct"] += [[found[i][step] for step in known["steps"]] for i in chosen]
-        known["seconds"] = round(known["seconds"] + time.perf_counter() - wall, 2)
-        known["core_seconds"] = round(known["core_seconds"] + time.process_time() - core, 2)
+        with timed(known):
+            trained = train(
+                rows.model,
+                rows.train,
+                [grid[i] for i in chosen],
+                Schedule(training.steps, LOT_SIZE),
+                randomness,
+                numbers=list(chosen),
+                observe=lambda seen: results.count(seen, rows),
+                observe_every=training.every,
+                progress=progress,
+            )
+            found: dict[int, dict[int, int]] = {i: {} for i in chosen}
+            for step, numbers, right in trained.record:
+                for number, count in zip(numbers, right, strict=True):
+                    found[number][step] = count
+            known["steps"] = sorted(found[chosen.start])
+            known["correct"] += [[found[i][step] for step in known["steps"]] for i in chosen]
         save(results.path(training), known, "correct")
