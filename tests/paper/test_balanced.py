@@ -126,6 +126,21 @@ def test_other_kappas_are_not_added_to_these(
         balanced.run(tiny, tmp_path, lambda what, share: None)
 
 
+def test_it_trains_with_the_noise_of_its_epsilon(
+    tmp_path: Path, tiny: Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = set()
+
+    def spy(model, rows, chosen, *rest, **more):
+        asked.update((c.noise_multiplier, rest[0].lot_size) for c in chosen)
+        return train(model, rows, chosen, *rest, **more)
+
+    monkeypatch.setattr("honestdp.engine.train", spy)
+    balanced.run(tiny, tmp_path, lambda what, share: None)
+    points = balanced.result(tiny, tmp_path)["points"]
+    assert asked == {(point["noise_multiplier"], point["lot_size"]) for point in points}
+
+
 def test_a_clip_norm_is_trained_with_and_has_a_file_of_its_own(
     tmp_path: Path, tiny: Choice, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,21 @@ def test_interrupted_map_goes_on_to_the_same_losses(
 
 
 @pytest.mark.usefixtures("small")
+def test_it_trains_with_its_sigma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from honestdp.engine import train
+
+    asked = set()
+
+    def spy(model, rows, chosen, *rest, **more):
+        asked.update(c.noise_multiplier for c in chosen)
+        return train(model, rows, chosen, *rest, **more)
+
+    monkeypatch.setattr("honestdp.engine.train", spy)
+    heatmap_synthetic.run(Choice(sigmas=(2.0,)), tmp_path, quiet)
+    assert asked == {2.0}
+
+
+@pytest.mark.usefixtures("small")
 def test_result_text_and_picture_of_a_tiny_map(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not trained yet"):
         heatmap_synthetic.result(Choice(), tmp_path)

@@ -81,6 +81,20 @@ def test_a_clip_norm_is_saved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(_clips(tmp_path)) == 1
 
 
+def test_it_is_trained_with_its_sigma(monkeypatch: pytest.MonkeyPatch) -> None:
+    from honestdp.engine import train
+
+    asked = set()
+
+    def spy(model, rows, chosen, *rest, **more):
+        asked.update(c.noise_multiplier for c in chosen)
+        return train(model, rows, chosen, *rest, **more)
+
+    monkeypatch.setattr("honestdp.engine.train", spy)
+    step_size._watch(step_size.Watched("zero", 8.0, 100), 0, lambda share: None)
+    assert asked == {8.0}
+
+
 def test_stretches_equal_one_training(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watched candidate's moments are those of a training that nobody stops."""
     monkeypatch.setattr(step_size, "ZERO_SHAPE", (500, 20))
