@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_both_sides_go_through_the_whole_procedure():
     counts = Repeated(Gaussian(plan.sides.scoring.noise), 4)  # all four, jointly
     assert plan.side_epsilons["validation"] == guarantee.epsilon(counts, 1e-4)
     plan = make_plan(asked("pick"))
-    assert plan.sides.scoring.event == Pure(1 / plan.sides.scoring.noise)
+    assert plan.sides.scoring.event == Pure(math.nextafter(1 / plan.sides.scoring.noise, 1))
     assert plan.side_epsilons["validation"] <= 1 / plan.sides.scoring.noise
 
 

@@ -33,7 +33,9 @@ class Scoring:
 
     @classmethod
     def of(cls, kind: str, noise: float) -> Scoring:
-        return cls(kind, noise, Pure(1 / noise) if kind == "pick" else Gaussian(noise))
+        if kind == "pick":  # rounded up: 1 / noise in real numbers is no more
+            return cls(kind, noise, Pure(math.nextafter(1 / noise, math.inf)))
+        return cls(kind, noise, Gaussian(noise))
 
 
 @dataclass(frozen=True)
