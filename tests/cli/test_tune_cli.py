@@ -202,7 +202,7 @@ WRONG = {
     "no such setting": ((*QUICK, "--set", "mean_run=20"), "did you mean mean_runs?"),
     "a setting without a value": ((*QUICK, "--set", "mean_runs"), "write it as name=value"),
     "a setting of another procedure": ((*QUICK, "--set", "cap=3"), "cap=3"),
-    "a delta that protects nobody": ((*QUICK, "--delta", 0.5), "must be far below one in 300 rows"),
+    "a delta that protects nobody": ((*QUICK, "--delta", 0.5), "must be below 1 in 300 rows"),
     "not a number": (("--epsilon", "much"), "'much' is not a number"),
     "epsilon of nothing": (("--schema", "visits.toml", "--epsilon", 0), "epsilon=0"),
     "no such option": (("--budget", 1), "No such option"),

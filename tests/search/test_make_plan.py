@@ -289,6 +289,19 @@ def test_bad_specs_are_one_line(options, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("rows", [20, 49, 400])
+def test_a_delta_of_one_in_the_rows_is_refused(rows):
+    """Also where delta * rows is rounded to less than 1, as 1/49 * 49 is."""
+    facts = {"schema": SCHEMA, "rows": rows, "epsilon": 1.0}
+    for delta in (1 / rows, 0.9):
+        with pytest.raises(InputError) as caught:
+            Spec(**facts, delta=delta)
+        assert str(caught.value).startswith(f"delta={delta!r}: must be below 1 in {rows} rows")
+        assert str(caught.value).endswith(f"leave it out for {default_delta(rows):g}")
+    assert Spec(**facts, delta=np.nextafter(1 / rows, 0)).delta < 1 / rows
+    assert Spec(**facts, delta=default_delta(rows)).delta == default_delta(rows)
+
+
 def test_grids():
     assert [len(Grid.of(n)) for n in ("dpsgd-40", "dpmomentum-280", "dpadam-4")] == [40, 280, 4]
     assert len(Grid.product(rule="dpadam", clip_norm=[0.1, 1.0], beta1=[0.8, 0.9])) == 4

@@ -160,9 +160,6 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
         if "epsilon" not in facts:
             raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
         spec = Spec(schema=schema, rows=_rows(asked, table), **facts)
-        if spec.delta is not None and spec.delta * spec.rows >= 1:
-            why = "with this chance a whole record may be shown"
-            raise fail("delta", spec.delta, f"must be far below one in {spec.rows} rows: {why}")
         plan = make_plan(spec)
     voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")

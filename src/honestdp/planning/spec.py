@@ -20,6 +20,7 @@ from honestdp.errors import (
     positive_integer,
     unit,
 )
+from honestdp.planning.costs import checked_delta
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
 from honestdp.schema import Schema
@@ -47,7 +48,8 @@ class Spec:
     """A search to plan.
 
     schema: what is public about the table. rows: how many rows it has, which is public too.
-    epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1).
+    epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1),
+        and always below 1/n.
     model: "logistic", "linear", "mlp", or a model of the engine's, such as
         `Module(Net, classes=2)`, whose options a grid may set (`module__hidden`); by default
         logistic or linear regression, as the target asks.
@@ -94,6 +96,8 @@ class Spec:
             value = getattr(self, name)
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
+        if self.delta is not None:
+            checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
             raise fail("split_seed", self.split_seed, "must be a whole number")
         object.__setattr__(self, "split_seed", int(self.split_seed))
