@@ -267,6 +267,8 @@ def test_regression_has_a_plan():
         ({"validation": 0.0001, "procedure": "composition"}, "too few to train on some"),
         ({"validation": 1.0}, "validation=1.0"),
         ({"split_seed": "x"}, "split_seed='x'"),
+        ({"split_seed": -(2**53) - 1}, "must be at most 9007199254740992 in size"),
+        ({"split_seed": 10**5000}, "split_seed=a number of thousands of digits"),
         ({"epsilon": 1e-6, "delta": 1e-12, "rows": 10**4}, "no noise reaches it"),
         ({"epsilon": 1e300}, "needs almost no noise"),
         ({"delta": 1e-15}, "delta=1e-15: must be at least 1e-12"),
