@@ -268,6 +268,8 @@ def test_regression_has_a_plan():
         ({"validation": 0.0001, "procedure": "composition"}, "too few to train on some"),
         ({"validation": 1.0}, "validation=1.0"),
         ({"split_seed": "x"}, "split_seed='x'"),
+        ({"split_seed": -(2**53) - 1}, "must be at most 9007199254740992 in size"),
+        ({"split_seed": 10**5000}, "split_seed=a number of thousands of digits"),
         ({"epsilon": 1e-6, "delta": 1e-12, "rows": 10**4}, "no noise reaches it"),
         ({"epsilon": 1e300}, "needs almost no noise"),
         ({"delta": 1e-15}, "delta=1e-15: must be at least 1e-12"),
@@ -288,6 +290,19 @@ def test_bad_specs_are_one_line(options, said):
         make_plan(spec(**options))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [20, 49, 400])
+def test_a_delta_of_one_in_the_rows_is_refused(rows):
+    """Also where delta * rows is rounded to less than 1, as 1/49 * 49 is."""
+    facts = {"schema": SCHEMA, "rows": rows, "epsilon": 1.0}
+    for delta in (1 / rows, 0.9):
+        with pytest.raises(InputError) as caught:
+            Spec(**facts, delta=delta)
+        assert str(caught.value).startswith(f"delta={delta!r}: must be below 1 in {rows} rows")
+        assert str(caught.value).endswith(f"leave it out for {default_delta(rows):g}")
+    assert Spec(**facts, delta=np.nextafter(1 / rows, 0)).delta < 1 / rows
+    assert Spec(**facts, delta=default_delta(rows)).delta == default_delta(rows)
 
 
 def test_grids():

@@ -68,6 +68,7 @@ def card_of(
             "rows": spec.rows,
             "training_rows": plan.training.n,
             "validation_rows": plan.validation_rows,
+            "split_seed": spec.split_seed,
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
             "grid": [dict(setting) for setting in plan.grid.settings],
