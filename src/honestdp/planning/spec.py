@@ -39,7 +39,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0}
 MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
-LEAST_DELTA = 1e-12
 _LARGEST_SEED = 2**53  # readers of a card may know whole numbers as floats
 HIDDEN = 100  # units of "mlp", unless a grid says module__width
 
@@ -194,21 +193,13 @@ def _few_steps(name: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-def _possible_delta(name: str, value: object) -> float:
-    if open_unit(name, value) < LEAST_DELTA:
-        raise fail(
-            name, value, f"must be at least {LEAST_DELTA:g}: normal draws have no finer tail"
-        )
-    return float(value)  # type: ignore[arg-type]
-
-
 # What checks a field, and gives it back as a number of Python's own.
 _CHECKS: dict[str, Callable[[str, object], float]] = {
     "rows": positive_integer,
     "epsilon": positive,
     "validation": open_unit,
     "learn_share": open_unit,
-    "delta": _possible_delta,
+    "delta": open_unit,
     "hit_probability": open_unit,
     "subset": open_unit,
     "threshold": unit,

@@ -24,6 +24,7 @@ from honestdp.randomness.exact import Uniform
 
 Floats = NDArray[np.float64]
 
+FLOAT_ERROR = 1e-6  # allowed for a distribution function summed in floating point
 LARGEST_DRAW = 2**20  # the most runs that are ever made where a law has no maximum
 
 
@@ -76,16 +77,15 @@ class RunCount(ABC):
     def draw_exactly(self, uniform: Uniform) -> int:
         """K itself: the least k with P(K <= k) > U, for a U of as many bits as it takes to tell.
 
-        Floating point settles it where U is not near a step of the distribution function: summed
-        up to k, that is within (k + 16) 2^-44 of the true one (tests hold it to `cumulative`).
+        Floating point settles it where U is not within FLOAT_ERROR of a step of the distribution
+        function: the sum of `probabilities` is a hundred times nearer to `cumulative`, by tests.
         """
 
         def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
             guess = self.draw(min(max(float(low), 1e-300), 1 - 2.0**-53))
             steps = np.cumsum(self.probabilities(guess))
-            error = (guess + 16) * 2.0**-44
             below = steps[guess - 1] if guess else -1.0
-            if below + error <= float(low) and float(high) <= steps[guess] - error:
+            if below + FLOAT_ERROR <= float(low) and float(high) <= steps[guess] - FLOAT_ERROR:
                 return guess
             with mpmath.workprec(precision + 64):
                 return self._settled(guess, _real(low), _real(high), 2.0**-precision)
