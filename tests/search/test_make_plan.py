@@ -11,11 +11,13 @@ import pytest
 from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 
 from honestdp import Grid, InputError, make_plan
+from honestdp.candidates import Candidate
 from honestdp.engine import Linear, TwoLayer, size
 from honestdp.planning import defaults
 from honestdp.planning.costs import default_delta
+from honestdp.planning.plan import Learning
 from honestdp.planning.procedures import ComposeAll, RandomRepeats, SubsetTuning, Threshold, Untuned
-from honestdp.planning.sides import Sides, free_noise
+from honestdp.planning.sides import Scoring, Sides, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
@@ -272,7 +274,7 @@ def test_regression_has_a_plan():
         ({"split_seed": 10**5000}, "split_seed=a number of thousands of digits"),
         ({"epsilon": 1e-6, "delta": 1e-12, "rows": 10**4}, "no noise reaches it"),
         ({"epsilon": 1e300}, "needs almost no noise"),
-        ({"delta": 1e-15}, "delta=1e-15: must be at least 1e-12"),
+        ({"delta": 0.0}, "delta=0.0"),
         ({"steps": 2**33}, "steps=8589934592: must be at most"),
         ({"procedure": ["untuned"]}, "procedure=<list>"),
         ({"model": Linear}, "model: is a ABCMeta"),
@@ -313,3 +315,22 @@ def test_grids():
     assert all(c.noise_multiplier == 2.0 for c in grid.candidates(2.0, 1.5))
     assert grid.model_options(0) == {"width": 3}
     assert Grid.of(grid) is grid
+
+
+@pytest.mark.parametrize("delta", [1e-13, 1e-20, 1e-60])
+@pytest.mark.parametrize("name", ["untuned", "composition", "random-repeats", "threshold"])
+def test_delta_has_no_floor(name, delta):
+    """The noise has no end of its tail, so a delta may be as small as anyone wants."""
+    plan = make_plan(asked(name, delta=delta))
+    assert plan.delta <= delta
+    assert plan.noise_multiplier > make_plan(asked(name, delta=1e-12)).noise_multiplier
+
+
+def test_noise_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid_for():
+    with pytest.raises(InputError, match=r"learn_share: needs noise above 1e\+06 for bounds"):
+        Learning(("x",), 2e6)
+    with pytest.raises(InputError, match="noise_multiplier=2000000.0: must be a number between"):
+        Candidate(noise_multiplier=2e6)
+    for kind in ("scores", "pick"):
+        with pytest.raises(InputError, match=r"score_noise=2000000.0: must be at most 1e\+06"):
+            Scoring.of(kind, 2e6)

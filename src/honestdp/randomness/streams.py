@@ -26,6 +26,7 @@ from honestdp.errors import InputError, fail
 from honestdp.randomness.chacha import BLOCKS, Words, fill_tile, stream
 from honestdp.randomness.exact import Uniform, normal_pair
 from honestdp.randomness.normal import GROUP, PAIRS, TILES, fill_normals
+from honestdp.units import LARGEST_NOISE, UNITS
 
 LARGEST = 2**32 - 1  # candidates and steps are 32-bit words of the cipher's nonce
 
@@ -109,6 +110,8 @@ class Randomness:
         self, purpose: Purpose, candidate: int, step: int, scale: float, count: int
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
         """round(scale * X) for `count` independent standard normals X, exactly (see `normal`)."""
+        if not 0 <= scale <= LARGEST_NOISE * UNITS:
+            raise fail("scale", scale, f"must lie between 0 and {LARGEST_NOISE * UNITS:g}")
         stream_name = np.uint32(purpose), np.uint32(candidate), np.uint32(step)
         groups = -(-count // GROUP)
         out, doubt = np.empty((groups, GROUP)), np.empty(PAIRS, np.bool_)

@@ -53,9 +53,8 @@ def learn_bounds(
     normal, as whole numbers; it is asked once for each column. Nothing is read, and nothing to
     pay, where no bounds are to be learnt.
     """
-    noise = between(
-        0, LARGEST_NOISE, "noise_multiplier", positive("noise_multiplier", noise_multiplier)
-    )
+    positive("noise_multiplier", noise_multiplier)
+    noise = between(0, LARGEST_NOISE, "noise_multiplier", noise_multiplier)
     count = positive_integer("bins", bins)
     if count & (count - 1) or count > 2**20:
         raise fail("bins", bins, "must be a power of two up to 1048576")
