@@ -151,16 +151,28 @@ def test_a_model_too_large_for_the_grid_is_refused():
         block_limit(10**11)
 
 
-@pytest.mark.parametrize("how", ["high", "medium"])
-def test_coarse_matrix_products_are_refused(how):
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision(how)
-    try:
-        with pytest.raises(InputError, match=r"set_float32_matmul_precision\('highest'\)"):
-            clipped_sum(Linear(1, 2), torch.zeros(2), [[1.0]], [1], 1.0)
-    finally:
-        torch.set_float32_matmul_precision(before)
+@pytest.mark.parametrize("bits", [10, 7])
+def test_coarse_matrix_products_are_refused(bits, monkeypatch):
+    """A GPU's TF32 rounds the entries of a matrix to 10 bits, the bfloat16 of a CPU to 7."""
+    sound = torch.bmm
+
+    def coarse(left, right, **more):
+        if left.dtype == torch.float32:
+            scale = 2.0 ** (bits + 1)
+            left, right = (torch.round(m * scale) / scale for m in (left, right))
+        return sound(left, right, **more)
+
     check_products(torch.device("cpu"))
+    monkeypatch.setattr(torch, "bmm", coarse)
+    with pytest.raises(InputError, match=r"set_float32_matmul_precision\('highest'\)"):
+        clipped_sum(Linear(1, 2), torch.zeros(2), [[1.0]], [1], 1.0)
+
+
+@pytest.mark.parametrize("how", ["high", "medium"])
+def test_a_setting_of_coarse_products_is_refused(how, monkeypatch):
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: how)
+    with pytest.raises(InputError, match="fewer bits"):
+        check_products(torch.device("cpu"))
 
 
 def test_sums_hold_the_largest_lot():

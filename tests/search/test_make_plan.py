@@ -329,7 +329,7 @@ def test_delta_has_no_floor(name, delta):
 def test_noise_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid_for():
     with pytest.raises(InputError, match=r"learn_share: needs noise above 1e\+06 for bounds"):
         Learning(("x",), 2e6)
-    with pytest.raises(InputError, match="noise_multiplier=2000000.0: must be a number between"):
+    with pytest.raises(InputError, match="noise_multiplier=2000000"):
         Candidate(noise_multiplier=2e6)
     for kind in ("scores", "pick"):
         with pytest.raises(InputError, match=r"score_noise=2000000.0: must be at most 1e\+06"):

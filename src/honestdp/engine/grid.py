@@ -14,8 +14,9 @@ four facts, each true of every path (the kernels, torch on any device, modules):
    outputs, gradient, norm and factor are computed from that row and the parameters alone.
 3. A row's contribution v (in units, before rounding) has norm at most `limit`: its factor is
    limit / norm or less. The norm is taken in float64; norm, factor and two products in float32
-   have relative errors of at most 2^-24 each, together below ROUNDING = 2^-20. What float32 loses
-   to underflow is below 2^-60 units, since inputs of a norm above 2^64 count as zero.
+   have relative errors of at most 2^-24 each, 2^-22 in all. Where one of them underflows, a
+   coordinate errs by less than 2^-60 units, since an input of a norm above 2^64 counts as zero.
+   ROUNDING = 2^-20 covers both.
 4. Rounding costs what `limit` leaves free. With P coordinates:
    - *Each row by itself* (compiled kernels, module gradients, biases): every coordinate of v moves
      by at most 1/2, so the rounded row has norm at most |v| + sqrt(P)/2. So
@@ -49,6 +50,11 @@ LARGEST_INT32_LOT = 2**11 - 1
 BLOCK = 64
 # Beyond this share of the sensitivity, rounding would eat the gradient.
 LARGEST_LOSS = 0.1
+_COARSE = (
+    "torch: multiplies float32 matrices in fewer bits, which clipped sums cannot take; call "
+    "torch.set_float32_matmul_precision('highest'), and look for faster products in the settings of "
+    "MKL, oneDNN or CUDA"
+)
 
 
 def row_limit(parameters: int) -> float:
@@ -81,14 +87,19 @@ def accumulator(longest: int) -> torch.dtype:
 def check_products(device: torch.device) -> None:
     """Raise InputError unless torch multiplies float32 matrices in float32.
 
-    A faster setting rounds their entries to 10 bits or fewer, and the bound of a block fails.
+    Faster settings, of torch or of the libraries under it, round the entries to 10 bits or fewer,
+    and the bound of a block fails. So a product of made-up numbers is tried, and held to the bound.
     """
-    how = torch.get_float32_matmul_precision()
-    if how != "highest" or (device.type == "cuda" and torch.backends.cuda.matmul.allow_tf32):
-        raise InputError(
-            f"torch.get_float32_matmul_precision()={how!r}: clipped sums need exact products; call "
-            "torch.set_float32_matmul_precision('highest')"
-        )
+    if torch.get_float32_matmul_precision() != "highest":
+        raise InputError(_COARSE)
+    numbers = torch.arange(BLOCK * 384, dtype=torch.float64, device=device)
+    entries = (numbers * 7919 % 2**23 + 2**23) * 2.0**-24  # all 24 bits of a float32
+    left, right = entries.view(1, BLOCK, 384).split([256, 128], 2)
+    made = torch.bmm(left.float().transpose(1, 2), right.float())
+    exact = torch.bmm(left.transpose(1, 2), right)
+    error = BLOCK * 2.0**-24
+    if ((made - exact).abs() > error / (1 - error) * exact).any():
+        raise InputError(_COARSE)
 
 
 def add_rows(units: Tensor, first: int, rows: Tensor) -> None:

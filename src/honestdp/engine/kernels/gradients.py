@@ -8,7 +8,7 @@ import numpy as np
 from numba import float64, int32
 
 from honestdp.compiled import compiled_fast
-from honestdp.engine.kernels.rounding import rounded
+from honestdp.engine.kernels.rounding import rounded_product
 
 
 @compiled_fast
@@ -34,7 +34,7 @@ def add_scaled(gradients: Any, factors: Any, units: Any, first: Any) -> None:
             factor = factors[k, i]
             if factor > 0:  # not times zero: zero times NaN is NaN
                 for j in range(g.size):
-                    total[j] += rounded(factor * g[j])
+                    total[j] += rounded_product(factor, g[j])
 
 
 @compiled_fast

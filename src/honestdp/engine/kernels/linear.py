@@ -16,11 +16,10 @@ from numba import float32, int32
 from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 from honestdp.engine.kernels.prefetch import prefetch
-from honestdp.engine.kernels.rounding import SHIFT_BITS, rounded, shifted
+from honestdp.engine.kernels.rounding import EIGHT_SHIFTS, rounded, rounded_product, shifted
 from honestdp.engine.sparse import FACTS, LINE
 
 _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
-_SHIFTS = np.int32(_ROWS * SHIFT_BITS % 2**32)  # of eight rows, as far as int32 counts
 
 
 @compiled_fast
@@ -79,18 +78,12 @@ def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
         a4, a5, a6, a7 = z[4, c], z[5, c], z[6, c], z[7, c]
         for f in range(t.size):
             left = int32(
-                shifted(a0 * x0[f])
-                + shifted(a1 * x1[f])
-                + shifted(a2 * x2[f])
-                + shifted(a3 * x3[f])
+                shifted(a0, x0[f]) + shifted(a1, x1[f]) + shifted(a2, x2[f]) + shifted(a3, x3[f])
             )
             right = int32(
-                shifted(a4 * x4[f])
-                + shifted(a5 * x5[f])
-                + shifted(a6 * x6[f])
-                + shifted(a7 * x7[f])
+                shifted(a4, x4[f]) + shifted(a5, x5[f]) + shifted(a6, x6[f]) + shifted(a7, x7[f])
             )
-            t[f] += int32(int32(left + right) - int32(_SHIFTS))
+            t[f] += int32(int32(left + right) - EIGHT_SHIFTS)
 
 
 @compiled_fast
@@ -135,13 +128,13 @@ def sparse_sums(
             if outputs == 1:
                 d = z[0]
                 for j in range(many):
-                    total[columns[j]] += rounded(values[j] * d)
+                    total[columns[j]] += rounded_product(values[j], d)
             else:
                 for j in range(many):
                     v = values[j]
                     t = total[columns[j] * outputs : columns[j] * outputs + outputs]
                     for c in range(outputs):
-                        t[c] += rounded(v * z[c])
+                        t[c] += rounded_product(v, z[c])
 
 
 @compiled

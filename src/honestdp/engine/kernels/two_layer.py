@@ -17,11 +17,10 @@ from honestdp.compiled import compiled_fast
 from honestdp.engine.clipping import LARGEST_SQUARE
 from honestdp.engine.kernels.linear import ask_ahead
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
-from honestdp.engine.kernels.rounding import SHIFT_BITS, rounded, shifted
+from honestdp.engine.kernels.rounding import EIGHT_SHIFTS, rounded, rounded_product, shifted
 from honestdp.engine.sparse import FACTS
 
 _CHUNK = 512  # examples whose hidden layers are held at once
-_SHIFTS = np.int32(8 * SHIFT_BITS % 2**32)  # of eight rows, as far as int32 counts
 
 
 @compiled_fast
@@ -105,7 +104,7 @@ def _backward(
         second_bias_sum[o] += rounded(d)
         t = second_sum[o]
         for i in range(h.size):
-            t[i] += rounded(d * h[i])
+            t[i] += rounded_product(d, h[i])
 
 
 @compiled_fast
@@ -159,24 +158,18 @@ def _add_rounded(places: Any, factors: Any, table: Any, out: Any) -> None:
         a4, a5, a6, a7 = factors[j + 4], factors[j + 5], factors[j + 6], factors[j + 7]
         for h in range(out.size):
             left = int32(
-                shifted(a0 * t0[h])
-                + shifted(a1 * t1[h])
-                + shifted(a2 * t2[h])
-                + shifted(a3 * t3[h])
+                shifted(a0, t0[h]) + shifted(a1, t1[h]) + shifted(a2, t2[h]) + shifted(a3, t3[h])
             )
             right = int32(
-                shifted(a4 * t4[h])
-                + shifted(a5 * t5[h])
-                + shifted(a6 * t6[h])
-                + shifted(a7 * t7[h])
+                shifted(a4, t4[h]) + shifted(a5, t5[h]) + shifted(a6, t6[h]) + shifted(a7, t7[h])
             )
-            out[h] += int32(int32(left + right) - int32(_SHIFTS))
+            out[h] += int32(int32(left + right) - EIGHT_SHIFTS)
         j += 8
     while j < places.size:
         t0 = table[places[j]]
         a0 = factors[j]
         for h in range(out.size):
-            out[h] += rounded(a0 * t0[h])
+            out[h] += rounded_product(a0, t0[h])
         j += 1
 
 
