@@ -3,6 +3,7 @@
     python benchmarks/engine.py                                    everything, under 20 minutes
     python benchmarks/engine.py --workloads adult-lr --quick       a smoke test
     python benchmarks/engine.py --workloads conv,scaling --update  measures parts of it again
+    python benchmarks/engine.py --against ../before --systems honestdp   two checkouts side by side
 
 DPAdam at an expected lot of 250, noise multiplier 4, clip norm 1, on all cores. A candidate-step
 is one lot of one candidate. Systems:
@@ -12,6 +13,7 @@ is one lot of one candidate. Systems:
   opacus-<mode>       Opacus' three modes with its own Poisson loader, one candidate (peers.py)
   plain-torch         the same loop without privacy (peers.py)
   floor               what no step can avoid (floor.py)
+  before              the honestdp of another checkout (--against), each time in a process of its own
 The peers run with torch's default threads and with one thread, and the faster counts. A user who
 trains 40 candidates with a one-thread Opacus could run one process a core. That is not
 measured, but bounded: "if every core ran its own" divides Opacus' one-thread time by the
@@ -26,6 +28,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -173,6 +176,25 @@ def entries(workload: Workload, systems: Sequence[str]) -> Iterator[Entry]:
             yield Entry(f"honestdp:{rule}", "dense", ours(workload, False, rule))
 
 
+class Before:
+    """The honestdp of another checkout, by the benchmark of this one."""
+
+    def __init__(self, checkout: Path, workload: str) -> None:
+        self.words = [sys.executable, __file__, "--one", workload]
+        self.environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+
+    def measure(self, effort: Effort) -> float:
+        words = [*self.words, str(effort.seconds)]
+        done = subprocess.run(words, check=True, stdout=subprocess.PIPE, env=self.environment)
+        return float(json.loads(done.stdout))
+
+
+def one(name: str, seconds: float) -> float:
+    """What `Before` asks for: a workload of whatever honestdp is imported, once."""
+    workload = Workload(name)
+    return ours(workload, workload.sparse)(Effort(seconds=seconds))
+
+
 def peer_entries(workload: Workload, system: str) -> Iterator[Entry]:
     if system == "plain-torch":
         steps = plain_steps(workload, LOT_SIZE)
@@ -190,9 +212,13 @@ def take_turns(entered: Sequence[Entry], effort: Effort) -> None:
             entry.times.append(entry.measure(effort))
 
 
-def workload_rows(name: str, systems: Sequence[str], effort: Effort) -> list[Row]:
+def workload_rows(
+    name: str, systems: Sequence[str], effort: Effort, against: Path | None
+) -> list[Row]:
     begun = {"date": date.today().isoformat(), "load_before": LOAD}
     entered = list(entries(Workload(name), systems))
+    if against is not None:
+        entered.append(Entry("before", "csr/dense", Before(against, name).measure))
     take_turns(entered, effort)
     rows = []
     for system in dict.fromkeys(entry.system for entry in entered):
@@ -286,7 +312,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one short repetition")
     parser.add_argument("--update", action="store_true", help="merge into the written results")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where results go")
+    parser.add_argument("--against", type=Path, help="a checkout to measure beside this one")
     parser.add_argument("--probe", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     everything = set(chosen.workloads) == set(parts) and set(chosen.systems) == set(SYSTEMS)
     chosen.write = chosen.update or (everything and not chosen.quick)
@@ -317,7 +345,7 @@ def measured(chosen: argparse.Namespace) -> Row:
             scaling = [more_rows("adult-lr", effort), more_candidates(effort)]
             scaling.append(more_rows("mnist-lr", effort))
         else:
-            rows += workload_rows(name, chosen.systems, effort)
+            rows += workload_rows(name, chosen.systems, effort, chosen.against)
     return {"machine": machine() | {"opacus": opacus.__version__}, "rows": rows, "scaling": scaling}
 
 
@@ -325,6 +353,9 @@ def main() -> None:
     chosen = options()
     if chosen.probe:
         print(json.dumps(probe(int(chosen.probe[0]), float(chosen.probe[1]))))
+        return
+    if chosen.one:
+        print(json.dumps(one(chosen.one[0], float(chosen.one[1]))))
         return
     if LOAD > 0.5:  # honestdp uses every core, so it suffers more than who uses one
         print(f"load is {LOAD:.1f}: the machine is not quiet, do not quote this", file=sys.stderr)

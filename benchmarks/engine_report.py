@@ -35,6 +35,8 @@ def ratios(rows: list[Row]) -> dict[str, Row]:
         for system in ("plain-torch", "floor"):
             if system in ms:
                 ratio[system.replace("-", "_")] = ms[system] / ms["honestdp"]
+        if "before" in ms:
+            ratio["times_before"] = ms["honestdp"] / ms["before"]
         made[workload] = ratio
     return made
 
@@ -92,6 +94,8 @@ def ratio_lines(made: dict[str, Row]) -> list[str]:
             parts.append(f"{ratio['plain_torch']:.1f} times plain torch")
         if "floor" in ratio:
             parts.append(f"{1 / ratio['floor']:.1f} floors")
+        if "times_before" in ratio:
+            parts.append(f"takes {ratio['times_before']:.2f} times what it took before")
         if "required" in ratio:
             parts.append(f"required {ratio['required']:g}: {'ok' if ratio['ok'] else 'BELOW'}")
         if parts:

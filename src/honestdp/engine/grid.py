@@ -52,8 +52,8 @@ BLOCK = 64
 LARGEST_LOSS = 0.1
 _COARSE = (
     "torch: multiplies float32 matrices in fewer bits, which clipped sums cannot take; call "
-    "torch.set_float32_matmul_precision('highest'), and look for faster products in the settings of "
-    "MKL, oneDNN or CUDA"
+    "torch.set_float32_matmul_precision('highest'), and look for such settings of MKL, oneDNN or "
+    "CUDA"
 )
 
 
