@@ -13,7 +13,7 @@ is one lot of one candidate. Systems:
   opacus-<mode>       Opacus' three modes with its own Poisson loader, one candidate (peers.py)
   plain-torch         the same loop without privacy (peers.py)
   floor               what no step can avoid (floor.py)
-  before              the honestdp of another checkout (--against), each time in a process of its own
+  before              the honestdp of another checkout (--against), in processes of its own
 The peers run with torch's default threads and with one thread, and the faster counts. A user who
 trains 40 candidates with a one-thread Opacus could run one process a core. That is not
 measured, but bounded: "if every core ran its own" divides Opacus' one-thread time by the

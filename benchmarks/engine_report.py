@@ -95,7 +95,7 @@ def ratio_lines(made: dict[str, Row]) -> list[str]:
         if "floor" in ratio:
             parts.append(f"{1 / ratio['floor']:.1f} floors")
         if "times_before" in ratio:
-            parts.append(f"takes {ratio['times_before']:.2f} times what it took before")
+            parts.append(f"at {ratio['times_before']:.2f} times the time before")
         if "required" in ratio:
             parts.append(f"required {ratio['required']:g}: {'ok' if ratio['ok'] else 'BELOW'}")
         if parts:
