@@ -229,12 +229,12 @@ def test_rows_of_a_declared_norm() -> None:
         Categorical(name="b", categories=list("xyzuvw")),
     ]
     schema = small_schema(columns=columns, row_norm=3.0)
-    table = {"a": [0.5, 0, 1, 1e-30], "b": ["x", "?", "w", "?"]}
+    table = {"a": [0.5, 0, 1, 1e-30, 1e-42], "b": ["x", "?", "w", "?", "?"]}
     for sparse in (True, False):
         inputs = schema.encode_inputs(table, sparse=sparse)
         dense = inputs.toarray() if sparse else inputs
         norms = np.linalg.norm(dense.astype(float), axis=1)
-        np.testing.assert_allclose(norms, [3, 0, 3, 3], rtol=1e-6)
+        np.testing.assert_allclose(norms, [3, 0, 3, 3, 3], rtol=1e-6)
         assert np.isfinite(dense).all()
 
 
@@ -251,6 +251,8 @@ def test_sparse_by_the_schema_alone_with_one_entry_a_column() -> None:
 def test_a_sparse_matrix_in() -> None:
     matrix = random_array((50, 20), density=0.2, rng=np.random.default_rng(1), format="csr")
     matrix.data[:3] = [math.nan, math.inf, -2]
+    tiny = matrix.indptr[7], matrix.indptr[8]
+    matrix.data[slice(*tiny)] = 1e-42
     columns = [Numeric(name=f"c{i}", bounds=(0, 0.5), missing=0.1) for i in range(20)]
     for norm in (None, 2.0):
         schema = small_schema(columns=columns, row_norm=norm)
