@@ -138,6 +138,8 @@ TYPED: list[Any] = [
     torch.tensor([1.0, math.nan, 3.0], requires_grad=True),
     (1, None, 3),
     [np.int8(1), pd.NaT, decimal.Decimal("3.00")],
+    np.array([1, 1j, 3]),
+    [np.array(1), None, torch.tensor(3.0)],
 ]
 
 
@@ -166,7 +168,7 @@ def test_every_type_of_column_gives_the_same_cells(column: Any) -> None:
         pd.Series(pd.period_range("2020", periods=3)),
         pd.Series(pd.interval_range(0, 3)),
         pl.Series([datetime.time(1), None, datetime.time(2)]),
-        np.array([1j, 2, 3]),
+        np.array([1j, 2 + 1j, 3 - 1j]),
         np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[D]"),
         [object(), [1], {"a": 2}],
     ],
