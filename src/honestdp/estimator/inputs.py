@@ -14,6 +14,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from sklearn.exceptions import DataConversionWarning
 
 from honestdp.errors import InputError
@@ -161,6 +162,8 @@ def target_of(y: Any) -> Any:
     if frame is not None:
         _check_column(frame.shape)
         return frame[:, 0].to_native()
+    if _is_column(y):  # as it is: NumPy cannot hold all that one may hold
+        return y
     if not hasattr(y, "__len__") or (hasattr(y, "__array__") and not hasattr(y, "ndim")):
         y = _array(y)
     shape = tuple(y.shape) if hasattr(y, "shape") else (len(y),)
@@ -168,6 +171,13 @@ def target_of(y: Any) -> Any:
         return y
     _check_column(shape)
     return y.reshape(-1)
+
+
+def _is_column(y: Any) -> bool:
+    """Whether this is one column of a data frame, or of Arrow."""
+    if isinstance(y, (pa.Array, pa.ChunkedArray)):
+        return True
+    return isinstance(nw.from_native(y, series_only=True, pass_through=True), nw.Series)
 
 
 def _check_column(shape: Sequence[int]) -> None:
