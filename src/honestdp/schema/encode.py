@@ -189,8 +189,8 @@ def _scaled_matrix(schema: Schema, matrix: Any) -> csr_matrix:
         return scaled
     entries = np.diff(scaled.indptr)
     of_row = np.repeat(np.arange(len(entries)), entries)
-    whole = scaled.data.astype(np.float64)
-    squares = np.bincount(of_row, whole * whole, minlength=len(entries))
+    wide: NDArray[np.float64] = scaled.data.astype(np.float64)
+    squares = np.bincount(of_row, wide * wide, minlength=len(entries)).astype(np.float64)
     _scale_to_norm(schema, squares, scaled.data, of_row)
     return scaled
 
