@@ -22,12 +22,12 @@ from neighbour_runs import (
     refused,
     stopped_and_resumed,
 )
-from neighbour_tables import FILES, NUMBERS, TABLES, UNREAD
+from neighbour_tables import NUMBERS, TABLES, UNREAD
 
 EVERY = [name for name in RECORDS if name != NULL]
 FEW = ["plain", "no target", "not finite", "huge", "tiny", "unparsable"]
 ODD = ["plain", "no target", "unparsable", "complex", "lists", "a number to predict",
-       "just beyond 64 bits"]  # fmt: skip
+       "just beyond 64 bits", "bytes"]  # fmt: skip
 NUMERIC = ["plain", "no target", "not finite", "huge", "tiny", "smallest", "zeros"]
 PAID = ("pandas", "numpy columns")  # of those in memory; the others are simulated, to be quick
 IN_MEMORY = [kind for kind in TABLES if kind not in (*UNREAD, *NUMBERS)]
@@ -143,7 +143,7 @@ def _slow() -> list[Way]:
         *(Way(kind, by_search_apart, held(kind), "truths", kind, schema("truths"),
               paid=kind in PAID) for kind in IN_MEMORY),
         *(Way(f"command, {kind}", by_command, ODD, kind=kind, ends="SystemExit")
-          for kind in FILES),
+          for kind in ("csv", "parquet")),
     ]  # fmt: skip
     return [replace(way, name=f"every record, {way.name}", slow=True) for way in every]
 

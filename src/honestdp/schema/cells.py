@@ -120,10 +120,11 @@ def _plain(column: pa.Array) -> pa.Array:
     if types.is_decimal(kind) or types.is_dictionary(kind):
         return column
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return column.cast(TEXT)
+        column, kind = column.cast(TEXT), pa.large_binary()  # files may call text what is none
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        column = column.cast(pa.large_binary())
         try:
-            return column.cast(pa.large_binary()).cast(TEXT)
+            return column.cast(TEXT)
         except pa.ArrowInvalid:  # not UTF-8 throughout: cell by cell
             pass
     return _texts(_object(cell) for cell in column)
