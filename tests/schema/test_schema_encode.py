@@ -269,6 +269,15 @@ def test_a_sparse_matrix_in() -> None:
     )
 
 
+@pytest.mark.parametrize("odd", [1j, np.longdouble("1e4000"), math.inf, math.nan])
+def test_a_sparse_matrix_of_any_numbers(odd: Any) -> None:
+    """Without a word of NumPy's: that a complex or very long number is there is not told."""
+    columns = [Numeric(name=f"c{i}", bounds=(0, 100), missing=50) for i in range(2)]
+    matrix = csr_matrix(np.array([[20, odd], [0, 30]]))
+    inputs = small_schema(columns=columns).encode_inputs(matrix)
+    np.testing.assert_array_equal(inputs.toarray(), np.array([[0.2, 0.5], [0, 0.3]], np.float32))
+
+
 class Hostile:
     """A cell that fights back."""
 

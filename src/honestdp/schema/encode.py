@@ -180,9 +180,10 @@ def _scaled_matrix(schema: Schema, matrix: Any) -> csr_matrix:
     numeric = [column for column in schema.columns if isinstance(column, Numeric)]
     high = np.array([column.range[1] for column in numeric])
     missing = np.array([column.missing_value for column in numeric])
-    found = csr_matrix(matrix[:, : len(numeric)], dtype=np.float64, copy=True)
+    found = csr_matrix(matrix[:, : len(numeric)], copy=True)
     found.sum_duplicates()
-    values = np.where(np.isfinite(found.data), found.data, missing[found.indices])
+    values = cells(found.data).numbers()
+    values = np.where(np.isnan(values), missing[found.indices], values)
     values = np.clip(values, 0, high[found.indices]) / high[found.indices]
     scaled = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
     if schema.row_norm is None:
