@@ -99,7 +99,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
       which is what scikit-learn takes for classes if cv is a number.
 
     A simulation (random_state=0) tells where no target can be one of the classes, or no cell be
-    read; a run that is paid for must not, as one record may decide it. Simulate first.
+    read; a run that is paid for must not, as one record may decide it. Simulate first, on rows
+    that are made up.
 
     Without a `folder` a run keeps its work in `<ledger>.runs/`, in a folder of its own, which is
     removed with the release: `save` keeps that. An interrupted run stays there, and goes on with
