@@ -27,7 +27,7 @@ from neighbour_tables import NUMBERS, TABLES, UNREAD
 EVERY = [name for name in RECORDS if name != NULL]
 FEW = ["plain", "no target", "not finite", "huge", "tiny", "unparsable"]
 ODD = ["plain", "no target", "unparsable", "complex", "lists", "a number to predict",
-       "just beyond 64 bits", "bytes"]  # fmt: skip
+       "just beyond 64 bits"]  # fmt: skip
 NUMERIC = ["plain", "no target", "not finite", "huge", "tiny", "smallest", "zeros"]
 PAID = ("pandas", "numpy columns")  # of those in memory; the others are simulated, to be quick
 IN_MEMORY = [kind for kind in TABLES if kind not in (*UNREAD, *NUMBERS)]
@@ -59,7 +59,7 @@ def _schemas() -> list[Way]:
         Way("run, regression, learnt bounds", by_run, FEW, "amounts", lengths=False,
             schema=schema("amounts", learn=True)),
         *(Way(f"run, {kind}", by_run, NUMERIC, "numbers", kind, counts()) for kind in NUMBERS),
-        *(Way(f"run, {kind}", by_run, ODD, kind=kind) for kind in UNREAD),
+        *(Way(f"run, {kind}", by_run, [*ODD, "bytes"], kind=kind) for kind in UNREAD),
         Way("run, a simulation", by_run, FEW, paid=False),
     ]  # fmt: skip
 
@@ -107,7 +107,7 @@ def _searches() -> list[Way]:
 def _commands() -> list[Way]:
     grid = {"grid": json.dumps(GRID), "procedure": "random-repeats", "set": "mean_runs=3"}
     done: dict[str, Any] = {"ends": "SystemExit"}
-    few = ["plain", "tiny", "unparsable"]
+    few = ["plain", "tiny"]
     return [
         Way("command, csv, row norm", by_command, few, kind="csv", schema=schema(norm=True),
             **done),

@@ -122,9 +122,10 @@ class Witness:
             private_files.replace_file(path, content)
             seen["private files"].append((path.name, len(content), oct(path.stat().st_mode)))
 
-        def counted(name: str, call: Callable[..., Any], place: int) -> Callable[..., Any]:
+        def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
             def counting(*given: Any, **named: Any) -> Any:
-                seen["work"].append((name, len(given[place])))
+                listed = [len(one) for one in given if isinstance(one, (list, tuple))]
+                seen["work"].append((name, *listed))
                 return call(*given, **named)
 
             return counting
@@ -140,9 +141,9 @@ class Witness:
             return found[:size]
 
         patch.setattr("honestdp.resume.journal.replace_file", noted)
-        patch.setattr(Trainer, "train", counted("train", Trainer.train, 1))
-        patch.setattr(Trainer, "final", counted("final", Trainer.final, 1))
-        patch.setattr("honestdp.run.noisy_scores", counted("score", noisy_scores, 3))
+        patch.setattr(Trainer, "train", counted("train", Trainer.train))
+        patch.setattr(Trainer, "final", counted("final", Trainer.final))
+        patch.setattr("honestdp.run.noisy_scores", counted("score", noisy_scores))
         patch.setattr(Bar, "__call__", lambda _, told: seen["progress"].append(tuple(told)))
         patch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug here
         patch.setattr(os, "urandom", urandom)
