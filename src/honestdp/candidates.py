@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from honestdp.errors import between, fail, not_negative, positive
+from honestdp.units import LARGEST_NOISE
 
 # Learning rates of the rules that have a usual one; None: it must be given.
 RULES: dict[str, float | None] = {
@@ -60,7 +61,7 @@ class Candidate:
     def __post_init__(self) -> None:
         _one_of("rule", self.rule, RULES)
         _one_of("clipping", self.clipping, CLIPPINGS)
-        between(0, 1e9, "noise_multiplier", self.noise_multiplier)
+        between(0, LARGEST_NOISE, "noise_multiplier", self.noise_multiplier)
         between(*CLIP_NORMS, "clip_norm", self.clip_norm)
         for name in ("momentum", "beta1", "beta2"):
             if not not_negative(name, getattr(self, name)) < 1:

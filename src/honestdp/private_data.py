@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
-from scipy.special import ndtri
 
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.train import Schedule
@@ -78,7 +77,7 @@ class PrivateData:
             return cls(schema, part, scored, None)
         # Every row by its own coin: in the subset it trains or scores, out of it it trains last.
         assert plan.share is not None
-        chosen = randomness.uniforms(Purpose.SUBSET, 0, 0, plan.spec.rows) < plan.share
+        chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)
         return cls(
             schema,
             Part(_with_null(encoded, training[chosen[training]]), first),
@@ -142,10 +141,10 @@ def _with_bounds(plan: Plan, opened: Any, randomness: Randomness) -> Schema:
         return plan.spec.schema
     columns = iter(range(len(plan.learning.columns)))
 
-    def normals(count: int) -> Any:
-        return ndtri(randomness.uniforms(Purpose.BOUNDS, next(columns), 0, count))
+    def noise(scale: float, count: int) -> Any:
+        return randomness.rounded_normals(Purpose.BOUNDS, next(columns), 0, scale, count)
 
-    schema, _ = learn_bounds(plan.spec.schema, opened, plan.learning.noise_multiplier, normals)
+    schema, _ = learn_bounds(plan.spec.schema, opened, plan.learning.noise_multiplier, noise)
     return schema
 
 

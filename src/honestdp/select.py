@@ -6,24 +6,23 @@ takes depends on coins alone, never on the data; draws that lose are dropped as 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from torch import Tensor
 
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model
-from honestdp.engine.score import clipped_loss, correct
+from honestdp.engine.score import clipped_loss_units, correct
 from honestdp.planning.defaults import LOSS_BOUND
 from honestdp.planning.plan import Plan
 from honestdp.planning.procedures import Threshold
 from honestdp.randomness import Purpose, Randomness
+from honestdp.randomness.exact import Uniform
+from honestdp.units import UNITS
 
 Floats = NDArray[np.float64]
 
@@ -53,9 +52,8 @@ def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[
     if plan.shows_all:
         draws = [Draw(i, i) for i in range(settings)]
     else:
-        runs = procedure.runs.draw(_coin(randomness, 0))  # type: ignore[attr-defined]
-        chosen = (_coin(randomness, 1 + i) for i in range(runs))
-        draws = [Draw(i, math.floor(coin * settings)) for i, coin in enumerate(chosen)]
+        runs = procedure.runs.draw_exactly(_coin(randomness, 0))  # type: ignore[attr-defined]
+        draws = [Draw(i, _coin(randomness, 1 + i).index(settings)) for i in range(runs)]
     for first in range(0, len(draws), at_once):
         yield draws[first : first + at_once]
 
@@ -70,34 +68,46 @@ def noisy_scores(
 ) -> Floats:
     """A score for every draw, each with noise of its own; higher is better.
 
-    Counts of correct predictions, or the sum of clipped losses with its sign changed. One record
-    moves each by at most `plan.sensitivity`. Scores to be shown are rounded to about a thousandth
-    of the noise, which leaves no trace of the count in the low digits.
+    Counts of correct predictions, or the sum of clipped losses with its sign changed, in whole
+    units: one record moves each by at most UNITS, and they are shown times `plan.sensitivity` /
+    UNITS. The noise is whole units too, round(s X) for a normal X, drawn exactly: the Gaussian
+    mechanism, rounded after the noise.
+
+    Where scores are not shown ("pick"), floor(s G) for Gumbel's G is added and the largest is
+    picked. *Theorem:* with s = UNITS / e that is e-DP for monotone scores, exactly. *Proof:* a null
+    record moves all scores by 0 to UNITS the same way. Fix the noise of all draws but i, and the
+    coins that break ties; i is picked where its noise is at least some t, and with the other table
+    at least t', |t - t'| <= UNITS. P(floor(s G) >= t) = S(t / s) for whole t, with
+    S(x) = 1 - exp(-exp(-x)), and S(x + e) >= exp(-e) S(x), since 1 - exp(-c y) >= c (1 - exp(-y))
+    for 0 <= c <= 1. QED
     """
     scoring = plan.sides.scoring
     if scoring is None or rows is None:
         return np.zeros(len(draws))
-    exact = _exact([models[draw.setting] for draw in draws], parameters, rows)
-    uniforms = np.array(
-        [randomness.uniforms(Purpose.SCORES, draw.number, 0, 1)[0] for draw in draws]
-    )
-    scale = scoring.noise * plan.sensitivity
-    if scoring.kind == "pick":  # the largest is the exponential mechanism's; never shown
-        return exact - scale * np.log(-np.log1p(-uniforms))
-    step = 2.0 ** math.floor(math.log2(scale / 1024))
-    return np.round((exact + scale * ndtri(uniforms)) / step) * step
+    exact = _exact_units([models[draw.setting] for draw in draws], parameters, rows)
+    scale = scoring.noise * UNITS
+    if scoring.kind == "pick":
+        noise = [randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale) for draw in draws]
+    else:
+        noise = [
+            int(randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0])
+            for draw in draws
+        ]
+    return (exact + np.array(noise, dtype=np.int64)).astype(np.float64) * plan.sensitivity / UNITS
 
 
-def _exact(models: Sequence[Model], parameters: Sequence[Tensor], rows: Examples) -> Floats:
-    """Sensitive: the scores without noise. Equal models are scored together."""
-    found = np.empty(len(models))
+def _exact_units(
+    models: Sequence[Model], parameters: Sequence[Tensor], rows: Examples
+) -> NDArray[np.int64]:
+    """Sensitive: the scores without noise, in whole units. Equal models are scored together."""
+    found = np.empty(len(models), dtype=np.int64)
     for model in dict.fromkeys(models):
         own = [i for i, other in enumerate(models) if other == model]
         stacked = torch.stack([parameters[i] for i in own])
         if model.loss.classes:
-            found[own] = correct(model, stacked, rows).numpy()
+            found[own] = correct(model, stacked, rows).numpy() * UNITS
         else:
-            found[own] = -clipped_loss(model, stacked, rows, LOSS_BOUND).numpy()
+            found[own] = -clipped_loss_units(model, stacked, rows, LOSS_BOUND).numpy()
     return found
 
 
@@ -136,5 +146,5 @@ def _goal(plan: Plan) -> float:
     return plan.spec.threshold * rows * (1 if plan.spec.classes else -1)
 
 
-def _coin(randomness: Randomness, index: int) -> Any:
-    return randomness.uniforms(Purpose.COINS, index, 0, 1)[0]
+def _coin(randomness: Randomness, index: int) -> Uniform:
+    return randomness.uniform(Purpose.COINS, index, 0)

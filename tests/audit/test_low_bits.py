@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 import torch
 from searches import CONFIDENCE, DELTA, EPSILON, SCHEMA
+from torch import Tensor
 
 from honestdp.audit import LowerBound, epsilon_lower_bound
 from honestdp.candidates import Candidate
 from honestdp.engine import Linear, Randomness, Schedule, examples, noise, train, work
+from honestdp.engine.clipping import ClippedSum
 from honestdp.planning.grid import Grid
 from honestdp.planning.make import make_plan
 from honestdp.planning.spec import Spec
@@ -104,7 +106,15 @@ def test_nor_do_they_in_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     assert audited(gaps).epsilon <= EPSILON
 
 
-def test_without_the_grid_they_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_noise_in_floating_point_they_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others do: a float32 normal times the scale, added to the sum."""
+    source = torch.Generator().manual_seed(0)
+
+    def in_floats(made: noise.NoiseMaker, total: ClippedSum, step: int, rows: slice) -> Tensor:
+        z = torch.randn(total.units[rows].shape, generator=source)
+        scales = (made.multipliers[rows] * total.sensitivity[rows]).float().unsqueeze(1)
+        return ((total.values[rows] + scales.double() * z) / made.expected_lot).float()
+
     in_torch(monkeypatch)
-    monkeypatch.setattr(noise, "on_grid", lambda noisy, scales: noisy)
+    monkeypatch.setattr(noise.NoiseMaker, "noisy_mean", in_floats)
     assert audited(gaps).epsilon > EPSILON

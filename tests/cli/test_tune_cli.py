@@ -158,6 +158,39 @@ def test_test_rows_without_a_known_answer_are_left_out_and_told(shell) -> None:
     assert json.loads(Path("run/test.json").read_text())["rows"] == 100
 
 
+def _copied(data: Path, test: Path) -> None:
+    test.write_bytes(data.read_bytes())
+
+
+OWN_TABLE = {
+    "a symbolic link": lambda data, test: test.symlink_to(data.name),
+    "a hard link": lambda data, test: test.hardlink_to(data),
+    "a copy": _copied,
+}
+
+
+@pytest.mark.parametrize("how", OWN_TABLE)
+@pytest.mark.parametrize("words", [("--yes",), ("--seed", 1), ("--dry-run",)], ids=lambda w: w[0])
+def test_the_table_itself_is_no_public_test(how, words, shell, tmp_path) -> None:
+    """It would show the exact accuracy in training, on rows that it calls public."""
+    OWN_TABLE[how](Path("visits.csv"), Path("own.csv"))
+    before = everything(tmp_path)
+    said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--test", "own.csv", *words)
+    assert "test='own.csv': is the protected table or a copy of it" in complaint(said)
+    assert "give public rows, or leave --test out" in complaint(said)
+    assert "accuracy on" not in said.out
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["visits.csv", "./visits.csv", "../{}/visits.csv"])
+def test_the_table_by_any_path_is_no_public_test(name, shell, tmp_path) -> None:
+    test = name.format(tmp_path.name)
+    Path("spec.toml").write_text(f'data = "visits.csv"\ntest = "{test}"\n')
+    said = shell("tune", "--spec", "spec.toml", *QUICK, "--out", "run", "--yes")
+    assert "is the protected table or a copy of it" in complaint(said)
+    assert not Path("visits.ledger").exists()
+
+
 def test_misspelt_classes_are_found_on_public_rows_before_they_cost(shell) -> None:
     Path("visits.toml").write_text(SCHEMA.replace('["no", "yes"]', '["No", "Yes"]'))
     said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--test", "test.csv")
@@ -182,8 +215,8 @@ def test_a_number_to_predict(shell) -> None:
         SCHEMA.replace('classes = ["no", "yes"]', "bounds = [0, 100]")
         .replace('column = "readmitted"', 'column = "cost"')
     )  # fmt: skip
-    text = Path("visits.csv").read_text().replace("readmitted", "cost")
     for name in ("visits.csv", "test.csv"):
+        text = Path(name).read_text().replace("readmitted", "cost")
         Path(name).write_text(text.replace(",yes", ",80.5").replace(",no\n", ",20.25\n"))
     said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--json", "--test",
                  "test.csv")  # fmt: skip
@@ -202,7 +235,7 @@ WRONG = {
     "no such setting": ((*QUICK, "--set", "mean_run=20"), "did you mean mean_runs?"),
     "a setting without a value": ((*QUICK, "--set", "mean_runs"), "write it as name=value"),
     "a setting of another procedure": ((*QUICK, "--set", "cap=3"), "cap=3"),
-    "a delta that protects nobody": ((*QUICK, "--delta", 0.5), "must be far below one in 300 rows"),
+    "a delta that protects nobody": ((*QUICK, "--delta", 0.5), "must be below 1 in 300 rows"),
     "not a number": (("--epsilon", "much"), "'much' is not a number"),
     "epsilon of nothing": (("--schema", "visits.toml", "--epsilon", 0), "epsilon=0"),
     "no such option": (("--budget", 1), "No such option"),

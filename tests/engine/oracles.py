@@ -53,8 +53,11 @@ def loss_of(model, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return functional.cross_entropy(output, target)
 
 
-def loop(model, params: torch.Tensor, X: torch.Tensor, y: torch.Tensor, clip) -> torch.Tensor:
-    """The clipped sum by autograd, example by example; clip None: automatic."""
+def loop(
+    model, params: torch.Tensor, X: torch.Tensor, y: torch.Tensor, clip, share: float = 1.0
+) -> torch.Tensor:
+    """The clipped sum by autograd, example by example; clip None: automatic. `share`: how much of
+    the clip norm is used, as some of it is kept for rounding (`engine.grid`)."""
     module = as_module(model, params)
     total = torch.zeros(params.shape[-1], dtype=torch.float64)
     for x, target in zip(X, y, strict=True):
@@ -66,5 +69,6 @@ def loop(model, params: torch.Tensor, X: torch.Tensor, y: torch.Tensor, clip) ->
         norm = g.norm()
         if not torch.isfinite(norm):
             continue
-        total += g / (norm + 0.01) if clip is None else g * min(1.0, clip / norm)
+        factor = 1 / (norm + 0.01) * share if clip is None else min(1.0, share * clip / norm)
+        total += g * factor
     return total.float()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
+from honestdp.engine import lots as lots_module
 from honestdp.engine.lots import Lots, LotSampler
 from honestdp.randomness import Randomness
 
@@ -102,3 +106,55 @@ def test_cost_is_of_the_lot_not_of_the_rows():
     small = LotSampler(10_000, 0.01, numbers, Randomness.simulation(0))
     large = LotSampler(1_000_000, 0.0001, numbers, Randomness.simulation(0))
     assert small._rows.shape == large._rows.shape
+
+
+def test_a_gap_in_doubt_is_settled_and_is_what_it_would_have_been(monkeypatch):
+    """Every third draw is said to be in doubt: the lots are the same to the last row."""
+    n, q = 400, 0.05
+    sampler = LotSampler(n, q, np.arange(3, dtype=np.uint32), Randomness.simulation(4))
+    sound = sampler.draw(7)
+    rows, counts = sound.rows.copy(), sound.counts.copy()
+    gap, asked = lots_module._gap, []
+
+    def doubtful(bits, log_stay_out, most):
+        asked.append(bits)
+        return -1 if bits % 3 == 0 else gap(bits, log_stay_out, most)
+
+    monkeypatch.setattr(lots_module, "_gap", doubtful)
+    monkeypatch.setattr(lots_module, "_draw", lots_module._draw.py_func)
+    again = sampler.draw(7)
+    assert (again.counts == counts).all()
+    for k in range(3):
+        assert (again.rows[k, : counts[k]] == rows[k, : counts[k]]).all()
+    assert len(asked) > 3 * n * q
+
+
+@pytest.mark.parametrize("q", [1e-6, 0.004, 0.3, 0.99])
+def test_a_gap_is_in_doubt_where_the_bits_do_not_tell(q):
+    """The cells of 53 bits that hold a border between two gaps, and those beside them."""
+    with mpmath.workprec(200):
+        log_stay_out = mpmath.log1p(-mpmath.mpf(q))
+        for k in (1, 2, 3, 10, 50):
+            border = mpmath.exp(k * log_stay_out) * 2**53
+            cell = int(mpmath.floor(border))
+            if cell < 2**20:
+                continue
+            assert lots_module._gap(np.uint64(cell), float(log_stay_out), 10**9) == -1
+            for away, expected in ((-(2**16), k), (2**16, k - 1)):
+                if 0 < cell + away < 2**53:
+                    gap = lots_module._gap(np.uint64(cell + away), float(log_stay_out), 10**9)
+                    assert gap in (expected, -1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(bits=st.integers(1, 2**53 - 1), q=st.floats(1e-9, 0.999))
+def test_a_settled_gap_is_the_one_of_real_numbers(bits, q):
+    with mpmath.workprec(200):
+        log_stay_out = mpmath.log1p(-mpmath.mpf(q))
+        gap = lots_module._gap(np.uint64(bits), float(log_stay_out), 2**31)
+        ends = [
+            mpmath.floor(mpmath.log((bits + e) / mpmath.mpf(2) ** 53) / log_stay_out)
+            for e in (0, mpmath.mpf(1) - mpmath.mpf(2) ** -100)
+        ]
+    if gap >= 0:
+        assert [min(int(end), 2**31) for end in ends] == [gap, gap]

@@ -1,32 +1,38 @@
-"""The noise: its law, its scale, its independence, and that both makers make the same."""
+"""The noise: its law, its scale, its independence, and that every maker makes the same."""
 
 from __future__ import annotations
 
 import numpy as np
+import oracles
 import pytest
 import torch
 from scipy import stats
 
+from honestdp.engine import Linear, Randomness, Schedule, examples, noise, train, work
 from honestdp.engine.clipping import ClippedSum
 from honestdp.engine.formulas import sgd
-from honestdp.engine.kernels.update import CODES, noisy_update
+from honestdp.engine.kernels.update import BLOCK, CODES, noisy_update
 from honestdp.engine.noise import NoiseMaker
-from honestdp.engine.normal import _normals, add_normals, normals
-from honestdp.randomness import Purpose, Randomness
-from honestdp.randomness.chacha import BLOCKS, TILE, fill_tile
+from honestdp.randomness import Purpose
+from honestdp.units import UNITS
 
 ALPHA = 1e-6
+HUGE = 2.0**16  # a multiplier whose noise is in doubt so often that every step has to settle some
 
 
 def maker(candidates: int, multiplier=1.0, lot: float = 1.0, seed: int = 0) -> NoiseMaker:
-    multipliers = torch.as_tensor(multiplier, dtype=torch.float32).expand(candidates).contiguous()
+    multipliers = torch.as_tensor(multiplier, dtype=torch.float64).expand(candidates).contiguous()
     numbers = np.arange(candidates, dtype=np.uint32)
     return NoiseMaker(numbers, multipliers, lot, Randomness.simulation(seed))
 
 
+def sums(units: torch.Tensor, sensitivity=1.0) -> ClippedSum:
+    bound = torch.as_tensor(sensitivity, dtype=torch.float64).expand(len(units)).contiguous()
+    return ClippedSum(units, bound)
+
+
 def draw(candidates: int, width: int, step: int = 1, *, multiplier=1.0, sensitivity=1.0, lot=1.0):
-    bound = torch.as_tensor(sensitivity, dtype=torch.float32).expand(candidates)
-    total = ClippedSum(torch.zeros(candidates, width), bound)
+    total = sums(torch.zeros(candidates, width, dtype=torch.int32), sensitivity)
     made = maker(candidates, multiplier, lot)
     return made.noisy_mean(total, step, slice(0, candidates)).double().numpy()
 
@@ -72,50 +78,80 @@ def test_noise_is_independent_between_candidates_steps_and_coordinates():
     correlation = np.corrcoef(steps)[np.triu_indices(8, 1)] * np.sqrt(steps.shape[1])
     assert np.abs(correlation).max() < stats.norm.isf(ALPHA / 2 / len(correlation))
     z = steps.ravel()
-    for lag in (1, 16, 128, 256):
+    for lag in (1, 16, 128, 256, 512):
         together = (z[lag:] * z[:-lag]).sum() / np.sqrt(len(z) - lag)
-        assert abs(together) < stats.norm.isf(ALPHA / 8)
+        assert abs(together) < stats.norm.isf(ALPHA / 10)
+    sizes = z**2 - 1  # a pair of normals has one radius: its two members must not show it
+    for lag in (1, 16, 128, 256, 512):
+        together = (sizes[lag:] * sizes[:-lag]).sum() / 2 / np.sqrt(len(z) - lag)
+        assert abs(together) < stats.norm.isf(ALPHA / 10)
 
 
-def test_blocks_are_parts_of_one_stream():
-    """An update makes the noise block by block, and gets what the whole is made of."""
-    total = ClippedSum(torch.arange(5000.0).repeat(2, 1), torch.ones(2))
-    made, rows = maker(2, lot=10.0), slice(0, 2)
-    whole = made.noisy_mean(total, 5, rows)
+def by_update(made: NoiseMaker, total: ClippedSum, step: int) -> torch.Tensor:
+    """DPSGD from 0 at rate -1: the parameters are the noisy mean."""
+    params, slot = np.zeros(total.units.shape, np.float32), np.zeros(total.units.shape, np.float32)
+    rate, rows = -np.ones((len(params), 1), np.float32), slice(0, len(params))
+    made.until_settled(noisy_update, total, step, rows, CODES[sgd], params, slot, slot, rate)
+    return torch.from_numpy(params)
+
+
+PATHS = {
+    "compiled": lambda made, total, step: made.noisy_mean(total, step, slice(0, len(total.units))),
+    "update": by_update,
+    "torch": lambda made, total, step: made._in_torch(total, step, slice(0, len(total.units))),
+}
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.int64])
+@pytest.mark.parametrize("multiplier", [1e-9, 0.7, 4.0, HUGE])
+@pytest.mark.parametrize("path", PATHS)
+def test_a_noisy_mean_is_the_sum_and_rounded_normals_in_units(path, multiplier, kind):
+    """By every maker the same whole numbers, those of the stream: at a huge scale most are settled
+    with many digits, in the middle of a step and of its blocks."""
+    width = BLOCK + 700 if multiplier < HUGE else 600
+    units = torch.randint(-(2**30), 2**30, (3, width)).to(kind)
+    made, total = maker(3, multiplier, 8.0), sums(units, [1.0, 0.3, 1e-12])
+    found = PATHS[path](made, total, 9)
+    for k, bound in enumerate([1.0, 0.3, 1e-12]):
+        scale = multiplier * UNITS
+        added = Randomness.simulation(0).rounded_normals(Purpose.NOISE, k, 9, scale, width)
+        expected = (units[k].double() + torch.from_numpy(added)) * (bound / UNITS / 8.0)
+        assert torch.equal(found[k], expected.float())
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_noise_the_sum_is_as_it_was(path):
+    """One candidate with noise beside one without."""
+    total = sums(torch.randint(-(2**20), 2**20, (2, 3000), dtype=torch.int32))
+    mean = PATHS[path](maker(2, [0.0, 1.0], 8.0), total, 1)
+    assert torch.equal(mean[0] * 8.0, total.values[0])
+    assert not torch.equal(mean[1] * 8.0, total.values[1])
+
+
+def test_parts_of_a_cohort_make_the_same_noise():
+    total = sums(torch.zeros(3, 1000, dtype=torch.int32))
+    made = maker(3, 2.0)
+    whole = made.noisy_mean(total, 5, slice(0, 3))
     assert torch.equal(made.noisy_mean(total, 5, slice(1, 2)), whole[1:2])
-    part = np.empty(300, np.float32)
-    key, purpose, numbers, step, sums, scales, divisor = made.stated(total, 5, rows)
-    add_normals(key, purpose, numbers[1], step, sums[1], scales[1], divisor, 2048, part)
-    assert (part == whole[1, 2048:2348].numpy()).all()
-    params, slot = np.zeros((2, 5000), np.float32), np.zeros((2, 5000), np.float32)
-    rate = -np.ones((2, 1), np.float32)  # DPSGD from zero: the parameters are the noisy mean
-    noisy_update(*made.stated(total, 5, rows), CODES[sgd], params, slot, slot, rate)
-    assert (params == whole.numpy()).all()
 
 
-def test_torch_makes_the_same_noise():
-    made = maker(3, 2.0, 5.0)
-    total = ClippedSum(torch.randn(3, 1000), torch.tensor([1.0, 2.0, 3.0]))
-    compiled = made.noisy_mean(total, 9, slice(1, 3))
-    in_torch = made._in_torch(total, 9, slice(1, 3))
-    apart = (compiled - in_torch).abs()
-    # A sum in the middle between two points of the grid may be rounded to either.
-    assert (apart > 2e-5).float().mean() < 0.01
-    assert apart.max() < 2**-8 / 5.0 + 2e-5
-
-
-def test_far_draws_agree_too():
-    """The radius is largest where a word is near zero: all bits of it must count. The normals
-    themselves, before a sum is rounded."""
-    key = Randomness.simulation(3).key
-    numbers = torch.arange(40, dtype=torch.int32)
-    z = normals(torch.from_numpy(key.view(np.int32)), Purpose.NOISE, numbers, 1, 25_600)
-    x = np.empty((40, 25_600), np.float32)
-    tile = np.empty((16, BLOCKS), np.uint32)
-    for k in range(40):
-        for start in range(0, 25_600, TILE):
-            stream = np.uint32(Purpose.NOISE), np.uint32(k), np.uint32(1), np.uint32(start // 16)
-            fill_tile(key, *stream, tile)
-            _normals(tile.reshape(TILE), x[k, start : start + TILE])
-    assert z.abs().max() > 4.5
-    assert torch.allclose(z, torch.from_numpy(x), atol=2e-5)
+@pytest.mark.parametrize("device", ["compiled", "torch"])
+def test_a_training_releases_whole_units(monkeypatch, device):
+    """One step of DPSGD from 0 at rate 1: every parameter is a noisy mean, its sign changed."""
+    if device == "torch":
+        monkeypatch.setattr(work._Group, "_compiled", work._Group._in_torch)
+        monkeypatch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
+    rows = examples(torch.randn(50, 9), torch.arange(50) % 3)
+    grid = [
+        oracles.candidate("dpsgd", learning_rate=1.0, noise_multiplier=sigma, clip_norm=0.25)
+        for sigma in (0.5, 1.1, 4.0)
+    ]
+    made = train(
+        Linear(9, 3), rows, grid, Schedule(steps=1, lot_size=8), Randomness.simulation(0),
+        initial=torch.zeros(3, 30),
+    )  # fmt: skip
+    units = made.stacked.double() * 8 / 0.25 * UNITS
+    assert torch.equal(units, units.round())
+    assert (units.abs().max(1).values > 1000).all()
+    odd = (units % 2 != 0).double().mean()
+    assert 0.2 < odd < 0.8  # and of no coarser grid, as far as float32 holds them

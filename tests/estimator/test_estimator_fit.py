@@ -160,6 +160,15 @@ def test_a_plan_is_shown_before_a_row_is_read() -> None:
         search(schema="infer").plan(5000)
 
 
+def test_a_delta_that_protects_nobody_is_refused_unpaid(tmp_path) -> None:
+    ledger = new_ledger(tmp_path, 9.0)
+    made = search(ledger=ledger, delta=1 / len(X))
+    for ask in (lambda: made.plan(len(X)), lambda: made.fit(X, Y)):
+        with pytest.raises(InputError, match=f"must be below 1 in {len(X)} rows"):
+            ask()
+    assert not ledger.history()
+
+
 def test_every_fit_is_charged_or_refused(tmp_path) -> None:
     ledger = new_ledger(tmp_path, 9.0)
     made = search(ledger=ledger)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -12,6 +13,7 @@ from exact import SixtyDigits, run_probabilities
 
 from honestdp.errors import InputError
 from honestdp.privacy.runs import (
+    FLOAT_ERROR,
     Binomial,
     Capped,
     Poisson,
@@ -20,6 +22,7 @@ from honestdp.privacy.runs import (
     geometric,
     logarithmic,
 )
+from honestdp.randomness.exact import Uniform
 
 SHAPES = (-0.999, -0.5, -1e-9, 0.0, 1e-9, 0.5, 1.0, 1 + 1e-9, 2.0, 50.0)
 GAMMAS = (0.01, 0.3, 0.9, 1.0)
@@ -111,6 +114,69 @@ def test_draw_inverts_the_distribution_function(law: RunCount) -> None:
     for uniform in (2.0**-54, 1 - 2.0**-53):
         found = law.draw(uniform)
         assert 0 <= found <= (2 * len(p) + 64 if law.maximum is None else law.maximum)
+
+
+@every_law
+def test_cumulative_is_the_sum_of_the_definition(law: RunCount) -> None:
+    """And floating point is as near to it as `draw_exactly` trusts it to be, with room."""
+    p = run_probabilities(law)
+    found = np.cumsum(law.probabilities(60))
+    for k in (0, 1, 2, 7, 29, 30, 60):
+        exact = float(law._at(k))
+        assert exact == pytest.approx(math.fsum(p[: k + 1]), rel=1e-9, abs=1e-13)
+        assert abs(found[k] - exact) < FLOAT_ERROR / 100
+
+
+def uniform_at(value: Fraction, asked: list[int] | None = None) -> Uniform:
+    def bits(count: int) -> int:
+        if asked is not None:
+            asked.append(count)
+        return math.floor(value * 2**count)
+
+    return Uniform(bits)
+
+
+@every_law
+def test_k_is_exact_next_to_the_steps_of_its_distribution_function(law: RunCount) -> None:
+    """Nearer to a step than 100 bits can tell, K is still the right one on both sides."""
+    with mpmath.workprec(500):
+        steps = {k: law._at(k) for k in range(8)}
+        for k in range(1, 8):
+            before, here = steps[k - 1], steps[k]
+            if not 1e-9 < here < 1 - 1e-9 or here == before:
+                continue
+            whole = int(mpmath.floor(here * 2**300))
+            asked: list[int] = []
+            below = Fraction(whole - 2**150, 2**300)
+            assert law.draw_exactly(uniform_at(below, asked)) == k
+            assert max(asked) > 64
+            above = law.draw_exactly(uniform_at(Fraction(whole + 2**150, 2**300)))
+            assert above > k
+            assert law._at(above) > here
+            assert above == k + 1 or law._at(above - 1) == here
+    for share in (0.11, 0.53, 0.87):
+        assert law.draw_exactly(uniform_at(Fraction(share))) == law.draw(share)
+
+
+def test_a_law_of_ones_own_is_what_its_floats_say() -> None:
+    class Two(RunCount):
+        mean = 1.25
+        maximum = 2
+
+        def pgf_tail(self, u):
+            return 0.75 * (1 - u) + 0.25 * (1 - u) ** 2
+
+        def log_derivative_tail(self, u):
+            return np.log(0.75 + 0.5 * (1 - u))
+
+        def probabilities(self, largest):
+            return np.array([0.0, 0.75, 0.25, *[0.0] * largest])[: largest + 1]
+
+    border = Fraction(3, 4)
+    near = Fraction(1, 2**90)
+    assert Two().draw_exactly(uniform_at(border - near)) == 1
+    assert Two().draw_exactly(uniform_at(border)) == 2
+    assert Two().draw_exactly(uniform_at(1 - near)) == 2
 
 
 @pytest.mark.parametrize("rate", [1500.0, 2000.0, 1e5])

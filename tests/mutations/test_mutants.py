@@ -10,6 +10,7 @@ import engine_mutants
 import face_mutants
 import ledger_mutants
 import neighbour_mutants
+import noise_mutants
 import paper_mutants
 import privacy_mutants
 import pytest
@@ -18,8 +19,8 @@ import search_mutants
 from seeded import Copies, Mutant, check_caught, check_line, name
 
 LISTS = (
-    privacy_mutants, engine_mutants, ledger_mutants, search_mutants, release_mutants, face_mutants,
-    paper_mutants, neighbour_mutants,
+    privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
+    release_mutants, face_mutants, paper_mutants, neighbour_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

@@ -137,6 +137,7 @@ def by_run(way: Way, given: Any, place: Path) -> Any:
     return [
         form(release), text(repr(release)), text(str(release.card)),
         text(release.card.prose()), str(plan), form(list(history)), told,
+        [len(held) for held in release.files.values()] if way.lengths else None,
         None if release.winner is None else form(release.predict(way.public_rows())),
     ]  # fmt: skip
 

@@ -55,7 +55,7 @@ def form(value: object, above: tuple[int, ...] = ()) -> object:
     if isinstance(value, str):
         return text(value)
     if isinstance(value, bytes):
-        return "bytes", len(value)
+        return "bytes", _content(value)
     if isinstance(value, (list, tuple, set)):
         return type(value).__name__, *(form(item, above) for item in value)
     if isinstance(value, dict):
@@ -101,7 +101,7 @@ class Witness:
             _said() as said,
         ):
             warnings.simplefilter("always")
-            self._listen(patch, seen)
+            self._listen(patch, seen, lengths)
             try:
                 seen["returned"] = work()
             except BaseException as error:
@@ -112,7 +112,7 @@ class Witness:
         seen["files"] = self._files(lengths)
         return seen
 
-    def _listen(self, patch: pytest.MonkeyPatch, seen: Seen) -> None:
+    def _listen(self, patch: pytest.MonkeyPatch, seen: Seen, lengths: bool) -> None:
         from honestdp import private_files
         from honestdp.progress import Bar
         from honestdp.run import noisy_scores
@@ -120,7 +120,8 @@ class Witness:
 
         def noted(path: Path, content: bytes) -> None:
             private_files.replace_file(path, content)
-            seen["private files"].append((path.name, len(content), oct(path.stat().st_mode)))
+            length = len(content) if lengths or path.suffix != ".json" else None
+            seen["private files"].append((path.name, length, oct(path.stat().st_mode)))
 
         def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
             def counting(*given: Any, **named: Any) -> Any:
@@ -141,6 +142,7 @@ class Witness:
             return found[:size]
 
         patch.setattr("honestdp.resume.journal.replace_file", noted)
+        patch.setattr("honestdp.resume.journal.EVERY", 1e9)  # time is seen, and not compared
         patch.setattr(Trainer, "train", counted("train", Trainer.train))
         patch.setattr(Trainer, "final", counted("final", Trainer.final))
         patch.setattr("honestdp.run.noisy_scores", counted("score", noisy_scores))

@@ -106,6 +106,7 @@ def test_what_is_left_out_or_empty_is_the_readme_example() -> None:
         ("epsilon", "nan", "epsilon=nan"),
         ("epsilon", "one", "must be a number"),
         ("delta", "2", "strictly between 0 and 1"),
+        ("delta", "0.0005", "delta=0.0005: must be below 1 in 2000 rows"),
         ("hit_probability", "1", "strictly between 0 and 1"),
         ("subset", "1", "strictly between 0 and 1"),
         ("noise_multiplier", "0", "noise_multiplier=0.0"),

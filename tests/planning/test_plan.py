@@ -202,6 +202,20 @@ def test_default_delta(n: int, delta: float) -> None:
     assert default_delta(n) == pytest.approx(10 ** (math.floor(-math.log10(n)) - 1))
 
 
+@pytest.mark.parametrize("n", [20, 49, 36177])
+def test_a_delta_of_one_in_n_is_refused(n) -> None:
+    """Also where delta * n is rounded to less than 1, as 1/49 * 49 is."""
+    facts = {"n": n, "lot_size": 5, "steps": 2, "noise_multiplier": 4}
+    way = f"must be below 1 in {n} rows.*leave it out for {default_delta(n):g}$"
+    for delta in (1 / n, 0.5):
+        for ask in (lambda d: honestdp.plan(**facts, candidates=2, delta=d),
+                    lambda d: honestdp.affordable(**facts, epsilon=1, delta=d)):  # fmt: skip
+            with pytest.raises(InputError, match=rf"^delta={delta!r}: {way}"):
+                ask(delta)
+    found = honestdp.plan(**facts, candidates=2, delta=math.nextafter(1 / n, 0))
+    assert found.inputs.delta < 1 / n
+
+
 BAD = [
     ("n", 0), ("n", -5), ("n", 2.5), ("n", math.nan), ("n", "many"), ("n", True),
     ("lot_size", 0), ("lot_size", 40_000), ("lot_size", math.nan), ("lot_size", None),

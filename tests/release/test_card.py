@@ -4,15 +4,21 @@ ledger to the letter."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
 
-from honestdp import Card, InputError, Ledger, verify
+from honestdp import Card, InputError, Ledger, make_plan, verify
+from honestdp.private_data import split
+from honestdp.release import publish
 from honestdp.release.card import json_schema
+from honestdp.release.card_of import card_of
+from honestdp.report.page import report_html
 from honestdp.run import run
+from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "card.schema.json"
@@ -82,14 +88,61 @@ def test_what_it_covers_is_what_was_done():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_never_on_it(kind):
-    """How many ran, seeds, hashes of data."""
-    text = released(kind)[0].card.to_json().decode()
-    assert "seed" not in text
+    """How many ran, seeds of noise or coins, hashes of data."""
+    facts = json.loads(released(kind)[0].card.to_json())
+    assert facts["declared_public"].pop("split_seed") == 0
+    assert "seed" not in json.dumps(facts)
     card = released(kind)[0].card
     shown = kind in ("mlp", "composition", "pick", "module")
     assert bool(card.others) == shown
     if kind == "pick":
         assert card.winner.noisy_score is None
+
+
+def test_a_simulations_seed_is_not_on_it():
+    card = run(plan_of("composition"), table(), seed=918273645).card
+    assert "918273645" not in card.to_json().decode() + card.prose()
+
+
+def test_which_rows_were_held_out_can_be_drawn_again(tmp_path):
+    spec = replace(plan_of("composition").spec, split_seed=-(2**53))
+    plan, ledger = make_plan(spec), new_ledger(tmp_path / "toy.ledger")
+    release = run(plan, table(), ledger)
+    release.save(tmp_path / "run")
+    verify(tmp_path / "run", ledger)
+    seed = json.loads((tmp_path / "run" / "card.json").read_text())["declared_public"]["split_seed"]
+    again = split(make_plan(replace(spec, split_seed=seed)))
+    for ours, theirs, other in zip(again, split(plan), split(plan_of("composition")), strict=True):
+        assert ours.tolist() == theirs.tolist() != other.tolist()
+    assert f"by a public permutation, from split_seed {seed}." in release.card.prose()
+    assert "split_seed 0" not in released("untuned")[0].card.prose()  # nothing was held out
+
+
+def test_all_that_is_declared_is_on_it():
+    """What docs/promise.md says is there."""
+    plan = plan_of("threshold")
+    public = released("threshold")[0].card.declared_public
+    assert public["rows"] == plan.spec.rows
+    assert Schema.model_validate(public["schema"]) == plan.spec.schema
+    assert public["grid"] == [dict(setting) for setting in plan.grid.settings]
+    assert public["threshold"] == plan.spec.threshold
+    assert public["split_seed"] == plan.spec.split_seed
+
+
+def test_a_card_from_before_the_split_seed_opens(tmp_path, monkeypatch):
+    plan, ledger = plan_of("composition"), new_ledger(tmp_path / "toy.ledger")
+
+    def before(*given, simulated):
+        card = card_of(*given, simulated=simulated)
+        del card.declared_public["split_seed"]
+        return card
+
+    monkeypatch.setattr(publish, "card_of", before)
+    run(plan, table(), ledger, folder=tmp_path / "run")
+    card = Card.load(tmp_path / "run")
+    assert "split_seed" not in card.to_json().decode() + card.prose()
+    verify(tmp_path / "run", ledger)
+    assert "split_seed" not in report_html(card, ledger)
 
 
 @pytest.mark.parametrize("kind", KINDS)

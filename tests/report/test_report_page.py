@@ -20,6 +20,7 @@ from honestdp.run import run
 from honestdp.schema import Categorical, Numeric, Target
 from honestdp.text import SIMULATION, small, up
 
+SCORED = ("mlp", "composition", "pick", "repeats", "threshold", "subset", "module")
 BEST_OF_K = ("repeats", "threshold", "subset")
 
 
@@ -83,6 +84,7 @@ def test_it_says_what_the_card_says(kind):
     for name in card.winner.setting if card.winner else ():
         assert name in text
     assert f"at most {Promise.of(card).chance}" in text
+    assert ("by a public permutation, from split_seed 0." in text) == (kind in SCORED)
     assert SIMULATION not in page.replace(_plotly(), "")
 
 
@@ -302,7 +304,7 @@ def test_folders_that_hold_no_run(tmp_path):
 @pytest.mark.parametrize(("path", "value"), [
     (("winner", "noisy_score"), None), (("others", 0, "noisy_score"), None), (("covered",), []),
     (("declared_public", "validation_rows"), 0), (("declared_public", "rows"), "many"),
-    (("declared_public", "grid"), []),
+    (("declared_public", "grid"), []), (("declared_public", "split_seed"), "secret"),
     (("winner", "setting", "learning_rate"), 10**400),
 ])  # fmt: skip
 def test_cards_that_no_run_writes_are_refused_in_one_line(path, value):

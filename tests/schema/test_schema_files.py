@@ -156,3 +156,24 @@ def test_names_come_from_a_parquet_file_too(tmp_path: Path) -> None:
     assert 'column = "town"' in text
     assert "[columns.pay]" in text
     assert "clerk" not in text
+
+
+def test_one_file_by_two_names_or_of_equal_bytes(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(files, "_CHUNK", 7)
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.write_bytes(b"a,b\n1,2\n3,4\n5,6\n")
+    assert files.same_file(one, one)
+    for link in (other.symlink_to, other.hardlink_to):
+        link(one)
+        assert files.same_file(one, other)
+        other.unlink()
+    whole = one.read_bytes()
+    other.write_bytes(whole)
+    assert files.same_file(one, other)
+    for place in range(len(whole)):  # of one size, and another byte in any chunk
+        other.write_bytes(whole[:place] + b"x" + whole[place + 1 :])
+        assert not files.same_file(one, other)
+    for content in (b"", whole[:-1], whole + b"\n", whole.replace(b"\n", b"\r\n")):
+        other.write_bytes(content)
+        assert not files.same_file(one, other)
+        assert not files.same_file(other, one)

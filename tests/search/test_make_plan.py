@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 
 from honestdp import Grid, InputError, make_plan
+from honestdp.candidates import Candidate
 from honestdp.engine import Linear, TwoLayer, size
 from honestdp.planning import defaults
 from honestdp.planning.costs import default_delta
+from honestdp.planning.plan import Learning
 from honestdp.planning.procedures import ComposeAll, RandomRepeats, SubsetTuning, Threshold, Untuned
-from honestdp.planning.sides import Sides, free_noise
+from honestdp.planning.sides import Scoring, Sides, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
@@ -48,7 +51,7 @@ def test_both_sides_go_through_the_whole_procedure():
     counts = Repeated(Gaussian(plan.sides.scoring.noise), 4)  # all four, jointly
     assert plan.side_epsilons["validation"] == guarantee.epsilon(counts, 1e-4)
     plan = make_plan(asked("pick"))
-    assert plan.sides.scoring.event == Pure(1 / plan.sides.scoring.noise)
+    assert plan.sides.scoring.event == Pure(math.nextafter(1 / plan.sides.scoring.noise, 1))
     assert plan.side_epsilons["validation"] <= 1 / plan.sides.scoring.noise
 
 
@@ -267,9 +270,11 @@ def test_regression_has_a_plan():
         ({"validation": 0.0001, "procedure": "composition"}, "too few to train on some"),
         ({"validation": 1.0}, "validation=1.0"),
         ({"split_seed": "x"}, "split_seed='x'"),
+        ({"split_seed": -(2**53) - 1}, "must be at most 9007199254740992 in size"),
+        ({"split_seed": 10**5000}, "split_seed=a number of thousands of digits"),
         ({"epsilon": 1e-6, "delta": 1e-12, "rows": 10**4}, "no noise reaches it"),
         ({"epsilon": 1e300}, "needs almost no noise"),
-        ({"delta": 1e-15}, "delta=1e-15: must be at least 1e-12"),
+        ({"delta": 0.0}, "delta=0.0"),
         ({"steps": 2**33}, "steps=8589934592: must be at most"),
         ({"procedure": ["untuned"]}, "procedure=<list>"),
         ({"model": Linear}, "model: is a ABCMeta"),
@@ -289,6 +294,19 @@ def test_bad_specs_are_one_line(options, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("rows", [20, 49, 400])
+def test_a_delta_of_one_in_the_rows_is_refused(rows):
+    """Also where delta * rows is rounded to less than 1, as 1/49 * 49 is."""
+    facts = {"schema": SCHEMA, "rows": rows, "epsilon": 1.0}
+    for delta in (1 / rows, 0.9):
+        with pytest.raises(InputError) as caught:
+            Spec(**facts, delta=delta)
+        assert str(caught.value).startswith(f"delta={delta!r}: must be below 1 in {rows} rows")
+        assert str(caught.value).endswith(f"leave it out for {default_delta(rows):g}")
+    assert Spec(**facts, delta=np.nextafter(1 / rows, 0)).delta < 1 / rows
+    assert Spec(**facts, delta=default_delta(rows)).delta == default_delta(rows)
+
+
 def test_grids():
     assert [len(Grid.of(n)) for n in ("dpsgd-40", "dpmomentum-280", "dpadam-4")] == [40, 280, 4]
     assert len(Grid.product(rule="dpadam", clip_norm=[0.1, 1.0], beta1=[0.8, 0.9])) == 4
@@ -297,3 +315,22 @@ def test_grids():
     assert all(c.noise_multiplier == 2.0 for c in grid.candidates(2.0, 1.5))
     assert grid.model_options(0) == {"width": 3}
     assert Grid.of(grid) is grid
+
+
+@pytest.mark.parametrize("delta", [1e-13, 1e-20, 1e-60])
+@pytest.mark.parametrize("name", ["untuned", "composition", "random-repeats", "threshold"])
+def test_delta_has_no_floor(name, delta):
+    """The noise has no end of its tail, so a delta may be as small as anyone wants."""
+    plan = make_plan(asked(name, delta=delta))
+    assert plan.delta <= delta
+    assert plan.noise_multiplier > make_plan(asked(name, delta=1e-12)).noise_multiplier
+
+
+def test_noise_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid_for():
+    with pytest.raises(InputError, match=r"learn_share: needs noise above 1e\+06 for bounds"):
+        Learning(("x",), 2e6)
+    with pytest.raises(InputError, match="noise_multiplier=2000000"):
+        Candidate(noise_multiplier=2e6)
+    for kind in ("scores", "pick"):
+        with pytest.raises(InputError, match=r"score_noise=2000000.0: must be at most 1e\+06"):
+            Scoring.of(kind, 2e6)

@@ -97,7 +97,11 @@ def command(
         Path | None, typer.Option(help="Folder for the run; by default NAME-run.")
     ] = None,
     test: Annotated[
-        Path | None, typer.Option(help="Public rows to try the model on: they are not protected.")
+        Path | None,
+        typer.Option(
+            help="Public rows to try the model on, none of them in the table: they are not "
+            "protected. A copy of the table is refused; a part of it would go unnoticed."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -160,9 +164,6 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
         if "epsilon" not in facts:
             raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
         spec = Spec(schema=schema, rows=_rows(asked, table), **facts)
-        if spec.delta is not None and spec.delta * spec.rows >= 1:
-            why = "with this chance a whole record may be shown"
-            raise fail("delta", spec.delta, f"must be far below one in {spec.rows} rows: {why}")
         plan = make_plan(spec)
     voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
@@ -184,7 +185,7 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
 def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
     """The schema, the table (of a file only the header is read), and public rows to test on."""
     from honestdp.schema import Schema, Table
-    from honestdp.schema.files import header
+    from honestdp.schema.files import header, same_file
 
     data, place, test = asked.path("data"), asked.path("schema"), asked.path("test")
     if data is None:
@@ -206,6 +207,9 @@ def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
     for path, names in ((data, named), (test, None)):  # before anything is paid
         if path is not None:
             Table(str(path), names or header(path), lambda _: None, 0).check(wanted)
+    if test is not None and same_file(data, test):
+        why = "is the protected table or a copy of it, on which no accuracy is paid for"
+        raise fail("test", str(test), f"{why}; give public rows, or leave --test out")
     return schema, data, test
 
 

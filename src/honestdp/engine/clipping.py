@@ -5,10 +5,9 @@
 one example, or replacing it by a null record, therefore moves the sum by at most C
 (or 1) in Euclidean norm: its *sensitivity*, which travels with the sum.
 
-Gradients are float32, their norms float64; the bound is taken smaller by `ROUNDING`, more than
-ten times the largest error found: the sensitivity holds as stated. (How a float32 sum rounds is
-not covered.) A gradient that is not finite counts as zero, the same for every example, whatever its
-value.
+Sums are whole numbers of units, C / UNITS each, and the bound holds for them exactly: `grid` has
+the theorem. Gradients are clipped to a little less than C, which leaves room for every rounding. A
+gradient that is not finite counts as zero, the same for every example, whatever its value.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ import torch
 from torch import Tensor
 
 from honestdp.candidates import Candidate
+from honestdp.units import UNITS
 
-ROUNDING = 1e-5
 AUTOMATIC_OFFSET = 0.01
 # A layer's input beyond would bring the rounding of tiny gradients back to size.
 LARGEST_SQUARE = 3e38
@@ -30,19 +29,30 @@ SMALLEST = 1.2e-38  # a factor below has lost digits in float32 and may round up
 
 @dataclass(frozen=True, eq=False)
 class ClippedSum:
-    """values [candidate, parameter]: sums over each candidate's lot. One example moves row k by at
-    most sensitivity[k]. Sensitive: in a training only `noise.NoiseMaker` may read the values."""
+    """units [candidate, parameter]: sums over each candidate's lot, whole numbers. One example
+    moves row k by at most UNITS; a unit is sensitivity[k] / UNITS. Sensitive: in a training only
+    `noise.NoiseMaker` may read the units."""
 
-    values: Tensor
+    units: Tensor
     sensitivity: Tensor
+
+    @property
+    def values(self) -> Tensor:
+        """The sums in the scale of the gradients."""
+        return (self.units * (self.sensitivity / UNITS).unsqueeze(1)).float()
 
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """How each candidate clips: `bound` [candidate], `automatic` [candidate] (bool)."""
+    """How each candidate clips: `bound` [candidate] (float64), `automatic` [candidate] (bool)."""
 
     bound: Tensor
     automatic: Tensor
+
+    @property
+    def scale(self) -> Tensor:
+        """Units in a gradient of norm 1, [candidate]."""
+        return UNITS / self.bound
 
     def of(self, candidates: slice) -> Clip:
         """How some of the candidates clip."""
@@ -51,16 +61,16 @@ class Clip:
     @classmethod
     def by(cls, candidates: Sequence[Candidate], device: torch.device) -> Clip:
         return cls(
-            torch.tensor([c.sensitivity for c in candidates], dtype=torch.float32, device=device),
+            torch.tensor([c.sensitivity for c in candidates], dtype=torch.float64, device=device),
             torch.tensor([c.clipping == "automatic" for c in candidates], device=device),
         )
 
-    def factors(self, norms: Tensor) -> Tensor:
-        """What to multiply each gradient by, from norms [candidate, example]; 0 where the norm is
-        not finite, and then `finite` removes what 0 times NaN leaves."""
-        bound = (1 - ROUNDING) * self.bound.unsqueeze(1).to(norms.dtype)
-        automatic = bound / (norms + AUTOMATIC_OFFSET)
-        by_norm = torch.clamp(bound / norms, max=1.0)
+    def factors(self, norms: Tensor, limit: float) -> Tensor:
+        """What brings each gradient to units, clipped at `limit` of them, from norms [candidate,
+        example]; 0 where the norm is not finite, and then `finite` removes what 0 times NaN
+        leaves. The same rule compiled: `kernels.loss.clip_factor`."""
+        automatic = limit / (norms + AUTOMATIC_OFFSET)
+        by_norm = torch.minimum(limit / norms, self.scale.unsqueeze(1))
         factor = torch.where(self.automatic.unsqueeze(1), automatic, by_norm)
         return torch.where(torch.isfinite(norms) & (factor >= SMALLEST), factor, 0.0).float()
 

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from honestdp.engine.clipping import LARGEST_SQUARE, Clip, ClippedSum, finite
 from honestdp.engine.examples import Examples
+from honestdp.engine.grid import add_products, add_rows, block_limit, check_products, row_limit
 from honestdp.engine.kernels import linear, two_layer
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
@@ -50,15 +51,22 @@ class Model(Protocol):
     def clipped_sum(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
-        """Clipped sums over the candidates' lots, written into `out` [candidate, parameter]."""
+        """Clipped sums over the candidates' lots, written into `out` [candidate, parameter]:
+        whole numbers of units, as `grid` asks for them."""
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
         """[candidate, row, output] for dense inputs [row, ...] read by all candidates."""
 
 
-def size(model: Model) -> int:
+def size(model: Model | _ClosedForm) -> int:
     """How many parameters a candidate has."""
     return sum(math.prod(shape) for _, shape in model.layout)
+
+
+def columns(model: Model) -> dict[str, int]:
+    """The first column of every parameter in a row, by name."""
+    sizes = [math.prod(shape) for _, shape in model.layout]
+    return {name: sum(sizes[:i]) for i, (name, _) in enumerate(model.layout)}
 
 
 def named(model: Model, params: Tensor) -> dict[str, Tensor]:
@@ -82,6 +90,10 @@ class _ClosedForm(ABC):
         Loss.of(self.classes)
 
     @property
+    @abstractmethod
+    def layout(self) -> tuple[Layer, ...]: ...
+
+    @property
     def loss(self) -> Loss:
         return Loss.of(self.classes)
 
@@ -97,6 +109,8 @@ class _ClosedForm(ABC):
                 'with an embedding; give X.astype("float32")'
             )
         check_targets(self.loss, examples)
+        check_products(examples.device)
+        block_limit(size(self))
 
     def clipped_sum(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
@@ -164,17 +178,17 @@ class Linear(_ClosedForm):
     def in_torch(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
-        part = named(self, params)
-        into = named(self, out.zero_())
+        part, at, limit = named(self, params), columns(self), block_limit(size(self))
+        out.zero_()
         for rows, mask in chunks(lots, _room(space, len(params), self.features), examples):
             x = examples.dense(rows, space)
             z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
             d = self.loss.gradient(z, examples.targets[rows])
             d = torch.where(mask.unsqueeze(-1), d, 0.0)
             norms = (_square(d) * examples.squares[rows]).sqrt()
-            d = finite(d.mul_(clip.factors(norms).unsqueeze(-1)))
-            into["weight"] += x.transpose(1, 2) @ d
-            into["bias"] += d.sum(1)
+            d = finite(d.mul_(clip.factors(norms, limit).unsqueeze(-1)))
+            add_products(out, at["weight"], x, d, space)
+            add_rows(out, at["bias"], d)
         return ClippedSum(out, clip.bound)
 
 
@@ -243,8 +257,8 @@ class TwoLayer(_ClosedForm):
     def in_torch(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
     ) -> ClippedSum:
-        part = named(self, params)
-        into = named(self, out.zero_())
+        part, at, limit = named(self, params), columns(self), block_limit(size(self))
+        out.zero_()
         room = _room(space, len(params), self.features + 3 * self.width)
         for rows, mask in chunks(lots, room, examples):
             x = examples.dense(rows, space)
@@ -259,12 +273,12 @@ class TwoLayer(_ClosedForm):
             hidden = _square(h) + 1
             squares = _square(d2) * hidden + _square(d1) * examples.squares[rows]
             squares = torch.where(hidden < LARGEST_SQUARE, squares, torch.inf)
-            factor = clip.factors(squares.sqrt()).unsqueeze(-1)
+            factor = clip.factors(squares.sqrt(), limit).unsqueeze(-1)
             d1, d2, h = finite(d1.mul_(factor)), finite(d2.mul_(factor)), finite(h)
-            into["hidden_weight"].baddbmm_(x.transpose(1, 2), d1)
-            into["hidden_bias"] += d1.sum(1)
-            into["weight"] += h.transpose(1, 2) @ d2
-            into["bias"] += d2.sum(1)
+            add_products(out, at["hidden_weight"], x, d1, space)
+            add_rows(out, at["hidden_bias"], d1)
+            add_products(out, at["weight"], h, d2, space)
+            add_rows(out, at["bias"], d2)
         return ClippedSum(out, clip.bound)
 
 
@@ -294,8 +308,9 @@ def _room(space: Space, candidates: int, each: int) -> int:
 
 def _for_kernel(lots: Lots, params: Tensor, clip: Clip, out: Tensor) -> tuple[Any, ...]:
     """What every kernel reads and writes besides the rows, in its order."""
-    parts = (params, clip.bound, clip.automatic, out)
-    return lots.rows, lots.counts, *(part.numpy() for part in parts)
+    parts = (params, clip.scale, clip.automatic)
+    limit = row_limit(params.shape[1])
+    return lots.rows, lots.counts, *(part.numpy() for part in parts), limit, out.numpy()
 
 
 def _packed(x: Sparse) -> tuple[Any, ...]:

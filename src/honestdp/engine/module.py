@@ -19,12 +19,13 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
-from honestdp.engine.clipping import Clip, ClippedSum, finite
+from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
-from honestdp.engine.kernels.gradients import add_scaled, add_squares
+from honestdp.engine.grid import add_scaled_rows, row_limit
+from honestdp.engine.kernels.gradients import add_squares
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
-from honestdp.engine.models import Layer, check_targets, chunks, named
+from honestdp.engine.models import Layer, check_targets, chunks, columns, named, size
 from honestdp.engine.space import Space
 from honestdp.errors import InputError, positive_integer
 
@@ -114,6 +115,7 @@ class Module:
     def check(self, examples: Examples) -> None:
         """Tries two made-up rows of the right shape: no row is read."""
         check_targets(self.loss, examples)
+        row_limit(size(self))
         if not isinstance(examples.inputs, Tensor):
             raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
         if not examples.inputs.is_floating_point() and self.tokens is None:
@@ -225,13 +227,13 @@ class Module:
         together = max(1, each // max(1, int(lots.counts.max())))
         for first in range(0, len(params), together):
             rows = slice(first, first + together)
-            part, into = params[rows], named(self, out[rows])
+            part, into = params[rows], out[rows]
             for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
                 y = examples.targets[chosen]
                 x, sound = self._known(examples.dense(chosen, space))
                 gradients = self._gradients_of_data(part, x, y)
                 counts = mask & sound & self.loss.known(y)
-                _add_clipped(gradients, counts, clip.of(rows), into)
+                _add_clipped(self, gradients, counts, clip.of(rows), into)
         return ClippedSum(out, clip.bound)
 
     def _known(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -252,18 +254,15 @@ class Module:
 
 
 def _add_clipped(
-    gradients: dict[str, Tensor], counts: Tensor, clip: Clip, into: dict[str, Tensor]
+    model: Module, gradients: dict[str, Tensor], counts: Tensor, clip: Clip, units: Tensor
 ) -> None:
-    """Adds the clipped gradients [candidate, example, ...] of the examples that count."""
+    """Adds the clipped gradients [candidate, example, ...] of the examples that count, each rounded
+    to whole units by itself."""
     flat = {name: g.reshape(*g.shape[:2], -1).contiguous() for name, g in gradients.items()}
     norms = _compiled_norms(flat, counts) if counts.device.type == "cpu" else _norms(flat)
-    factor = torch.where(counts, clip.factors(norms), 0.0)
-    for name, g in flat.items():
-        total = into[name].view(len(into[name]), -1)
-        if counts.device.type == "cpu":
-            add_scaled(g.numpy(), factor.numpy(), total.numpy())
-        else:
-            total += torch.bmm(factor.unsqueeze(1), finite(g)).squeeze(1)
+    factor = torch.where(counts, clip.factors(norms, row_limit(units.shape[1])), 0.0)
+    for name, first in columns(model).items():
+        add_scaled_rows(units, first, flat[name], factor)
 
 
 def _norms(flat: dict[str, Tensor]) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor
 from honestdp.candidates import CLIP_NORMS
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples, examples
+from honestdp.engine.grid import accumulator
 from honestdp.engine.lots import Lots
 from honestdp.engine.models import Model, size
 from honestdp.engine.space import Space
@@ -40,7 +41,7 @@ def clipped_sum(
         )
     count = len(params)
     if clip_norm is None:
-        bound = torch.ones(count, dtype=torch.float32, device=rows.device)
+        bound = torch.ones(count, dtype=torch.float64, device=rows.device)
     else:
         given = torch.as_tensor(clip_norm, dtype=torch.float64, device=rows.device)
         if given.shape not in ((), (1,), (count,)):
@@ -49,9 +50,9 @@ def clipped_sum(
             )
         for value in given.reshape(-1).tolist():
             between(*CLIP_NORMS, "clip_norm", value)
-        bound = given.float().expand(count)
+        bound = given.expand(count)
     automatic = torch.full((count,), clip_norm is None, device=rows.device)
     clip, lots = Clip(bound.contiguous(), automatic), Lots.everything(len(rows), count)
     with torch.no_grad():
-        out = torch.empty_like(params)
+        out = torch.empty_like(params, dtype=accumulator(len(rows)))
         return model.clipped_sum(params, rows, lots, clip, out, Space(memory, rows.device))

@@ -15,6 +15,7 @@ from torch import Tensor
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
 from honestdp.errors import InputError, positive
+from honestdp.units import UNITS
 
 _ROOM = 1 << 22  # floats of inputs and outputs held at once
 
@@ -31,15 +32,21 @@ def correct(model: Model, params: Tensor, examples: Examples) -> Tensor:
 
 def clipped_loss(model: Model, params: Tensor, examples: Examples, bound: float) -> Tensor:
     """Sum over rows of min(half the squared error, bound), [candidate]; absent rows count 0."""
+    return clipped_loss_units(model, params, examples, bound) * (bound / UNITS)
+
+
+def clipped_loss_units(model: Model, params: Tensor, examples: Examples, bound: float) -> Tensor:
+    """The same in whole units of bound / UNITS, every row's loss rounded by itself: one row moves
+    the sum by at most UNITS, whatever the others are."""
     if model.loss.classes:
         raise InputError("model: has classes, no real targets; use correct or predict")
     positive("bound", bound)
-    total = torch.zeros(len(params), dtype=torch.float64, device=params.device)
+    total = torch.zeros(len(params), dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
-        losses = (outputs.squeeze(-1) - targets).square() / 2
-        losses = torch.nan_to_num(losses, nan=bound).clamp(max=bound)
-        total += torch.where(present > 0, losses, 0.0).double().sum(1)
-    return torch.where(_finite(params), total, bound * len(examples))
+        losses = (outputs.squeeze(-1) - targets).double().square() * (UNITS / (2 * bound))
+        losses = torch.nan_to_num(losses, nan=UNITS).clamp(max=UNITS)
+        total += torch.where(present > 0, losses, 0.0).round().long().sum(1)
+    return torch.where(_finite(params), total, UNITS * len(examples))
 
 
 def predict(model: Model, params: Tensor, examples: Examples) -> Tensor:

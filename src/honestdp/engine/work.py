@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,8 +15,9 @@ from torch import Tensor
 from honestdp.candidates import Candidate
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
+from honestdp.engine.grid import accumulator
 from honestdp.engine.kernels.update import CODES, noisy_update
-from honestdp.engine.lots import LotSampler
+from honestdp.engine.lots import Lots, LotSampler
 from honestdp.engine.models import Model, size
 from honestdp.engine.noise import NoiseMaker
 from honestdp.engine.rules import RULES, Knobs, Rule
@@ -92,7 +94,7 @@ class _Group:
         slots = [self.state[name].numpy() for name in self.rule.slots] + [params, params]
         table = self.rule.table(self.knobs, self.state, step).numpy()
         code = CODES[self.rule.formula(step)]
-        noisy_update(*noise.stated(total, step, self.rows), code, params, *slots[:2], table)
+        noise.until_settled(noisy_update, total, step, self.rows, code, params, *slots[:2], table)
         if self.rule.finish and step % self.rule.lots == 0:
             self._keep(*self.rule.finish(self.params, self.state, self.knobs))
 
@@ -138,13 +140,11 @@ class CohortWork:
         device = examples.device
         self._params = torch.stack([s.tensors.get("params", s.result) for s in starts])
         self._clip = Clip.by(candidates, device)
-        multipliers = torch.tensor(
-            [c.noise_multiplier for c in candidates], dtype=torch.float32, device=device
-        )
+        multipliers = torch.tensor([c.noise_multiplier for c in candidates], dtype=torch.float64)
         self._lots = LotSampler(len(examples), probability, numbers, randomness)
         self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
         self._groups = list(self._grouped(candidates, lot_size, starts))
-        self._sums = torch.empty_like(self._params)
+        self._sums = torch.empty_like(self._params, dtype=accumulator(math.ceil(lot_size)))
         self._space = Space(memory, device)
 
     def _grouped(
@@ -171,11 +171,18 @@ class CohortWork:
         step = self.step + 1
         lots = self._lots.draw(step)
         total = self.model.clipped_sum(
-            self._params, self.examples, lots, self._clip, self._sums, self._space
+            self._params, self.examples, lots, self._clip, self._room(lots), self._space
         )  # sensitive until the noise is in
         for group in self._groups:
             group.update(total, self._noise, step)
         self.step = step
+
+    def _room(self, lots: Lots) -> Tensor:
+        """Where the sums go: of a type that the longest of the lots cannot overflow."""
+        kind = accumulator(int(lots.counts.max()))
+        if kind.itemsize > self._sums.dtype.itemsize:
+            self._sums = self._sums.to(kind)
+        return self._sums
 
     def results(self) -> Tensor:
         """[candidate, parameter]: a copy that stays as it is while training goes on."""

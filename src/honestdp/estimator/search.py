@@ -414,8 +414,9 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         """Accuracy, or R^2, on rows with their targets; y: None where they are a column of X.
 
         Such rows are data, and this score has no noise: it is refused outside simulation, unless
-        you vouch that they are public (or paid for otherwise) with public=True. The noisy score
-        that the budget paid for is `best_score_`.
+        you vouch that they are public (or paid for otherwise) with public=True. That is not
+        checked: no row of `fit` is kept to compare with, and on those it would be the exact
+        accuracy in training. The noisy score that the budget paid for is `best_score_`.
         """
         check_is_fitted(self)
         given, target = Rows.of(X), target_of(y)

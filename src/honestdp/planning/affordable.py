@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from honestdp.errors import open_unit
+from honestdp.planning.costs import checked_delta
 from honestdp.planning.procedures import (
     ComposeAll,
     Procedure,
@@ -54,7 +55,7 @@ def affordable(
     """
     job = Training(n, lot_size, steps)
     checked_noise(noise_multiplier)
-    open_unit("delta", delta)
+    checked_delta(delta, job.n)
     open_unit("subset", subset)
 
     def cost(name: str, candidates: int) -> float:

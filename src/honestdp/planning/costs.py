@@ -31,6 +31,22 @@ def default_delta(n: int) -> float:
     return float(f"1e-{digits + 1}")
 
 
+def checked_delta(delta: object, rows: int) -> float:
+    """A delta that means something for so many rows.
+
+    At 1/rows or above, to release one row drawn at random, as it is, would count as private.
+    """
+    found = open_unit("delta", delta)
+    if found >= 1 / rows:
+        raise fail(
+            "delta",
+            delta,
+            f"must be below 1 in {rows} rows, or to show one of them whole would count as "
+            f"private; leave it out for {default_delta(rows):g}",
+        )
+    return found
+
+
 def plan(
     *,
     n: int,
@@ -48,7 +64,8 @@ def plan(
 
     n, lot_size, steps: the size of the training part, the expected lot and the number of steps
     of every run. Give `noise_multiplier` to learn the epsilon of each procedure at `delta`
-    (default: 10^(floor(log10(1/n)) - 1)), or `epsilon` to learn the noise multiplier each needs.
+    (default: 10^(floor(log10(1/n)) - 1); refused from 1/n up), or `epsilon` to learn the noise
+    multiplier each needs.
     `hit_probability` asks for searches that draw the best candidate at least that often; without
     it the expected number of runs is `candidates`. `subset` is the share subset-tuning tunes on.
 
@@ -66,7 +83,7 @@ def plan(
         lot_size=job.lot_size,
         steps=job.steps,
         candidates=positive_integer("candidates", candidates),
-        delta=default_delta(job.n) if delta is None else open_unit("delta", delta),
+        delta=default_delta(job.n) if delta is None else checked_delta(delta, job.n),
         noise_multiplier=None if noise_multiplier is None else checked_noise(noise_multiplier),
         epsilon=_checked(positive, "epsilon", epsilon),
         hit_probability=_checked(open_unit, "hit_probability", hit_probability),

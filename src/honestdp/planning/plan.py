@@ -28,6 +28,7 @@ from honestdp.privacy.events import Event, Gaussian, Repeated
 from honestdp.privacy.runs import LARGEST_DRAW, Capped, Poisson, RunCount
 from honestdp.privacy.spending import Spending, compose
 from honestdp.text import down, small, up
+from honestdp.units import LARGEST_NOISE
 from honestdp.version import __version__
 
 MOST_EXPECTED = 1e5
@@ -39,6 +40,11 @@ class Learning:
 
     columns: tuple[str, ...]
     noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        if self.noise_multiplier > LARGEST_NOISE:
+            remedy = f"needs noise above {LARGEST_NOISE:g} for bounds; raise it, or epsilon"
+            raise InputError(f"learn_share: {remedy}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import round_up
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Gaussian, Pure
+from honestdp.units import LARGEST_NOISE
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,12 @@ class Scoring:
 
     @classmethod
     def of(cls, kind: str, noise: float) -> Scoring:
-        return cls(kind, noise, Pure(1 / noise) if kind == "pick" else Gaussian(noise))
+        if noise > LARGEST_NOISE:
+            remedy = f"must be at most {LARGEST_NOISE:g}, what can be drawn exactly; raise epsilon"
+            raise fail("score_noise", noise, remedy)
+        if kind == "pick":  # rounded up: 1 / noise in real numbers is no more
+            return cls(kind, noise, Pure(math.nextafter(1 / noise, math.inf)))
+        return cls(kind, noise, Gaussian(noise))
 
 
 @dataclass(frozen=True)

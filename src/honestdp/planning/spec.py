@@ -20,6 +20,7 @@ from honestdp.errors import (
     positive_integer,
     unit,
 )
+from honestdp.planning.costs import checked_delta
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
 from honestdp.schema import Schema
@@ -38,7 +39,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0}
 MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
-LEAST_DELTA = 1e-12
+_LARGEST_SEED = 2**53  # readers of a card may know whole numbers as floats
 HIDDEN = 100  # units of "mlp", unless a grid says module__width
 
 
@@ -47,7 +48,8 @@ class Spec:
     """A search to plan.
 
     schema: what is public about the table. rows: how many rows it has, which is public too.
-    epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1).
+    epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1),
+        and always below 1/n.
     model: "logistic", "linear", "mlp", or a model of the engine's, such as
         `Module(Net, classes=2)`, whose options a grid may set (`module__hidden`); by default
         logistic or linear regression, as the target asks.
@@ -56,7 +58,7 @@ class Spec:
     procedure: how to choose; "auto" decides by public facts and says why.
     lot_size, steps: of every run; by default by the rules of `defaults`.
     validation: the share of rows that scores are taken on, where there are scores.
-    split_seed: of the public permutation that says which rows those are.
+    split_seed: of the public permutation that says which rows those are; the card shows it.
     learn_share: of the budget, for bounds that the schema says are to be learnt.
     Options of single procedures (see OPTIONS): hit_probability or mean_runs say how long to
     search; shape is that of the law of K: "geometric" (1, the default), "logarithmic" (0),
@@ -94,8 +96,12 @@ class Spec:
             value = getattr(self, name)
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
+        if self.delta is not None:
+            checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
             raise fail("split_seed", self.split_seed, "must be a whole number")
+        if abs(self.split_seed) > _LARGEST_SEED:
+            raise fail("split_seed", self.split_seed, f"must be at most {_LARGEST_SEED} in size")
         object.__setattr__(self, "split_seed", int(self.split_seed))
         if self.scores is not None and not isinstance(self.scores, bool):
             raise fail("scores", self.scores, "must be True or False")
@@ -187,21 +193,13 @@ def _few_steps(name: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-def _possible_delta(name: str, value: object) -> float:
-    if open_unit(name, value) < LEAST_DELTA:
-        raise fail(
-            name, value, f"must be at least {LEAST_DELTA:g}: normal draws have no finer tail"
-        )
-    return float(value)  # type: ignore[arg-type]
-
-
 # What checks a field, and gives it back as a number of Python's own.
 _CHECKS: dict[str, Callable[[str, object], float]] = {
     "rows": positive_integer,
     "epsilon": positive,
     "validation": open_unit,
     "learn_share": open_unit,
-    "delta": _possible_delta,
+    "delta": open_unit,
     "hit_probability": open_unit,
     "subset": open_unit,
     "threshold": unit,

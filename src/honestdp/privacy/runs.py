@@ -10,16 +10,21 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
+import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
 from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.randomness.exact import Uniform
 
 Floats = NDArray[np.float64]
 
+FLOAT_ERROR = 1e-6  # allowed for a distribution function summed in floating point
 LARGEST_DRAW = 2**20  # the most runs that are ever made where a law has no maximum
 
 
@@ -62,11 +67,52 @@ class RunCount(ABC):
         """P(K = 0) = f(0)."""
         return max(0.0, float(self.pgf_tail(1.0)))
 
-    def draw(self, uniform: float) -> int:
-        """K itself, from one uniform draw on (0, 1): where the distribution function passes it.
+    def cumulative(self, k: int) -> Any:
+        """P(K <= k) as a number of mpmath's, at its working precision. A law of one's own that
+        does not say is what its `probabilities` are, as floats, cut at LARGEST_DRAW."""
+        if k >= LARGEST_DRAW:
+            return mpmath.mpf(1)
+        return mpmath.fsum(mpmath.mpf(float(p)) for p in self.probabilities(max(k, 0))[: k + 1])
 
-        The function is summed in floating point, which moves it by less than 1e-12. A law
-        without a maximum is cut at LARGEST_DRAW: see `beyond`.
+    def draw_exactly(self, uniform: Uniform) -> int:
+        """K itself: the least k with P(K <= k) > U, for a U of as many bits as it takes to tell.
+
+        Floating point settles it where U is not within FLOAT_ERROR of a step of the distribution
+        function: the sum of `probabilities` is a hundred times nearer to `cumulative`, by tests.
+        """
+
+        def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
+            guess = self.draw(min(max(float(low), 1e-300), 1 - 2.0**-53))
+            steps = np.cumsum(self.probabilities(guess))
+            below = steps[guess - 1] if guess else -1.0
+            if below + FLOAT_ERROR <= float(low) and float(high) <= steps[guess] - FLOAT_ERROR:
+                return guess
+            with mpmath.workprec(precision + 64):
+                return self._settled(guess, _real(low), _real(high), 2.0**-precision)
+
+        return uniform.settle(decide)
+
+    def _settled(self, guess: int, low: Any, high: Any, error: float) -> int | None:
+        """The least k whose cumulative probability is above all from low to high; None if that
+        is not the same one for all."""
+        k = guess
+        while k > 0 and self._at(k - 1) - error > low:
+            k -= 1
+        while self._at(k) + error <= low:
+            k += 1
+        sure = (k == 0 or self._at(k - 1) + error <= low) and high <= self._at(k) - error
+        last = k == self.maximum and (k == 0 or self._at(k - 1) + error <= low)
+        return k if sure or last else None
+
+    def _at(self, k: int) -> Any:
+        """`cumulative`, and 1 from the maximum on."""
+        return (
+            mpmath.mpf(1) if self.maximum is not None and k >= self.maximum else self.cumulative(k)
+        )
+
+    def draw(self, uniform: float) -> int:
+        """K to floating point, from one uniform draw on (0, 1): where the distribution function
+        passes it. For simulations; a law without a maximum is cut at LARGEST_DRAW.
         """
         open_unit("uniform", uniform)
         most = LARGEST_DRAW if self.maximum is None else self.maximum
@@ -153,6 +199,27 @@ class TruncatedNegativeBinomial(RunCount):
         last = float(self.probabilities(largest)[-1])
         return last * ratio / (1 - ratio) if ratio < 1 else 1.0
 
+    def cumulative(self, k: int) -> Any:
+        if k < 1:
+            return mpmath.mpf(0)
+        stay, shape = 1 - mpmath.mpf(self.gamma), mpmath.mpf(self.shape)
+        if stay == 0:
+            return mpmath.mpf(1)
+        if shape == 1:
+            return 1 - stay**k
+        # P(K = 1) = shape stay / (gamma^-shape - 1), and each ratio is stay (j + shape)/(j + 1).
+        with mpmath.extraprec(64):
+            log_gamma = mpmath.log(self.gamma)
+            if shape == 0:
+                term = -stay / log_gamma
+            else:
+                term = shape * stay / mpmath.expm1(-shape * log_gamma)
+            total = term
+            for j in range(1, k):
+                term *= stay * (j + shape) / (j + 1)
+                total += term
+        return +total
+
     @classmethod
     def from_mean(cls, shape: float, mean: float) -> TruncatedNegativeBinomial:
         """The law of this shape with E[K] = mean >= 1."""
@@ -218,6 +285,9 @@ class Poisson(RunCount):
         last = float(self.probabilities(largest)[-1])
         return last * ratio / (1 - ratio) if ratio < 1 else 1.0
 
+    def cumulative(self, k: int) -> Any:
+        return mpmath.gammainc(k + 1, self.rate, regularized=True) if k >= 0 else mpmath.mpf(0)
+
     @classmethod
     def from_hit_probability(cls, candidates: int, probability: float) -> Poisson:
         open_unit("hit_probability", probability)
@@ -265,6 +335,14 @@ class Binomial(RunCount):
         result[k] = np.exp(log_choose + k * log_odds + self.trials * math.log1p(-self.probability))
         return result
 
+    def cumulative(self, k: int) -> Any:
+        heads = mpmath.mpf(self.probability)
+        terms = (
+            mpmath.mpf(math.comb(self.trials, j)) * heads**j * (1 - heads) ** (self.trials - j)
+            for j in range(min(k, self.trials) + 1)
+        )
+        return mpmath.fsum(terms)
+
 
 @dataclass(frozen=True)
 class Capped(RunCount):
@@ -292,6 +370,9 @@ class Capped(RunCount):
     @property
     def maximum(self) -> int:
         return self.cap if self.law.maximum is None else min(self.cap, self.law.maximum)
+
+    def cumulative(self, k: int) -> Any:
+        return mpmath.mpf(1) if k >= self.cap else self.law._at(k)
 
     def probabilities(self, largest: int) -> Floats:
         result = np.zeros(largest + 1)
@@ -341,6 +422,10 @@ class Capped(RunCount):
 
 
 _LARGEST_TABLE = 20_000
+
+
+def _real(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
 
 
 def _expm1_ratio(a: float, log_gamma: float) -> float:

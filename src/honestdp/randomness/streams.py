@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
+from fractions import Fraction
 from hashlib import blake2b
 from threading import Lock
 from typing import Any, NoReturn
@@ -22,7 +23,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from honestdp.errors import InputError, fail
-from honestdp.randomness.chacha import Words, stream
+from honestdp.randomness.chacha import BLOCKS, Words, fill_tile, stream
+from honestdp.randomness.exact import Uniform, normal_pair
+from honestdp.randomness.normal import GROUP, PAIRS, TILES, fill_normals
+from honestdp.units import LARGEST_NOISE, UNITS
 
 LARGEST = 2**32 - 1  # candidates and steps are 32-bit words of the cipher's nonce
 
@@ -39,6 +43,8 @@ class Purpose(IntEnum):
     BOUNDS = 7
     SPLIT = 8  # public: a seed of its own, never a production root
 
+
+MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt
 
 KEPT = (Purpose.COINS, Purpose.SUBSET)  # drawn from the root that a resumed run keeps
 
@@ -83,12 +89,71 @@ class Randomness:
                 "make a fresh Randomness() in each"
             )
 
-    def uniforms(self, purpose: Purpose, candidate: int, step: int, count: int) -> Any:
-        """`count` draws from the stream, uniform on the open interval (0, 1), in float64."""
-        words = np.empty(2 * count, np.uint32)
+    def words(self, purpose: Purpose, candidate: int, step: int, count: int) -> Words:
+        """The stream's first `count` words of 32 bits."""
         self._check_process()
         key = self._coins if purpose in KEPT else self._key
-        stream(key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), words)
+        found = np.empty(count, np.uint32)
+        stream(key, np.uint32(purpose), np.uint32(candidate), np.uint32(step), found)
+        return found
+
+    def uniform(self, purpose: Purpose, candidate: int, step: int) -> Uniform:
+        """One real number, uniform on (0, 1): for a draw whose law must be exact."""
+
+        def bits(count: int) -> int:
+            words = self.words(purpose, candidate, step, -(-count // 32))
+            return int.from_bytes(words.astype(">u4").tobytes(), "big") >> (-count % 32)
+
+        return Uniform(bits)
+
+    def rounded_normals(
+        self, purpose: Purpose, candidate: int, step: int, scale: float, count: int
+    ) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """round(scale * X) for `count` independent standard normals X, exactly (see `normal`)."""
+        if not 0 <= scale <= LARGEST_NOISE * UNITS:
+            raise fail("scale", scale, f"must lie between 0 and {LARGEST_NOISE * UNITS:g}")
+        stream_name = np.uint32(purpose), np.uint32(candidate), np.uint32(step)
+        groups = -(-count // GROUP)
+        out, doubt = np.empty((groups, GROUP)), np.empty(PAIRS, np.bool_)
+        words = np.empty(TILES * BLOCKS * 16, np.uint32)
+        for group in range(groups):
+            if fill_normals(self.key, *stream_name, group, scale, words, out[group], doubt):
+                for place in np.flatnonzero(doubt):
+                    pair = group * PAIRS + int(place)
+                    found = settled_pair(self.key, *stream_name, pair, scale)
+                    out[group, [place, place + PAIRS]] = found
+        return out.reshape(-1)[:count].astype(np.int64)
+
+    def coins(
+        self, purpose: Purpose, candidate: int, step: int, probability: float, count: int
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """`count` independent coins of exactly this probability.
+
+        A coin is 64 bits of a uniform number against those of the probability; only where they are
+        equal, once in 2^64, do the bits behind them count.
+        """
+        words = self.words(purpose, candidate, step, 2 * count).astype(np.uint64)
+        drawn = words[0::2] << np.uint64(32) | words[1::2]
+        goal, rest = divmod(Fraction(probability) * 2**64, 1)
+        if goal >= 2**64:
+            return np.ones(count, np.bool_)
+        found = drawn < np.uint64(goal)
+        for place in np.flatnonzero(drawn == np.uint64(goal)) if rest else ():
+            found[place] = self._further(purpose, candidate, step, int(place)).below(rest)
+        return found
+
+    def _further(self, purpose: Purpose, candidate: int, step: int, draw: int) -> Uniform:
+        """A uniform number from the further bits of one draw of a stream."""
+        key = self._coins if purpose in KEPT else self._key
+        name = np.uint32(purpose), np.uint32(candidate), np.uint32(step)
+        return Uniform(lambda count: further_bits(key, *name, draw, 0, count))
+
+    def uniforms(self, purpose: Purpose, candidate: int, step: int, count: int) -> Any:
+        """`count` draws from the stream, uniform on the open interval (0, 1), in float64.
+
+        For what needs no exact law: starting parameters, public permutations, ties.
+        """
+        words = self.words(purpose, candidate, step, 2 * count)
         high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
         # 52 bits: with one more the largest would round to 1.
         return (((high << np.uint64(20)) | (low >> np.uint64(12))) + 0.5) * 2.0**-52
@@ -131,3 +196,43 @@ class Claim:
 
     def __init__(self, first: int) -> None:
         self.last = first - 1
+
+
+def settled_pair(
+    key: Words, purpose: Any, candidate: Any, step: Any, pair: int, scale: float
+) -> tuple[int, int]:
+    """The two whole numbers of a stream's pair of normals, however many bits it takes."""
+    group, place = divmod(pair, PAIRS)
+    first = np.uint32(group * TILES * BLOCKS)
+    tiles = np.empty((TILES, 16, BLOCKS), np.uint32)
+    for tile in range(TILES):
+        fill_tile(key, purpose, candidate, step, np.uint32(first + tile * BLOCKS), tiles[tile])
+    words = tiles.reshape(TILES, -1)[:, place]
+
+    def more(count: int) -> tuple[int, int]:
+        radius, angle = (
+            further_bits(key, purpose, candidate, step, pair, part, count) for part in (0, 1)
+        )
+        return radius, angle
+
+    found: tuple[int, int] = normal_pair(scale, [int(word) for word in words], more)
+    return found
+
+
+def further_bits(
+    key: Words, purpose: Any, candidate: Any, step: Any, draw: int, part: int, count: int
+) -> int:
+    """`count` bits more for part 0 or 1 of the draw of this number in a stream, beside the words
+    it began with. A larger count gives the same bits and others after them: a draw that goes on
+    must not forget what it has seen.
+
+    Blocks of 512 bits, each from a stream of its own: the purpose plus a multiple of MORE.
+    """
+    tile = np.empty((16, BLOCKS), np.uint32)
+    found = 0
+    blocks = -(-count // 512)
+    for block in range(blocks):
+        name = np.uint32(int(purpose) + MORE * (1 + part + 2 * block))
+        fill_tile(key, name, candidate, step, np.uint32(draw), tile)
+        found = found << 512 | int.from_bytes(tile[:, 0].astype(">u4").tobytes(), "big")
+    return found >> (512 * blocks - count)

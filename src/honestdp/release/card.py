@@ -2,7 +2,8 @@
 
 Its items are those of "How to DP-fy ML" (Ponomareva et al. 2023, section 5.3) and of the
 OpenDP/NIST deployment registry. Public facts only. Never on it: how many candidates a best-of-K
-search ran, losers and their scores, seeds, hashes of data.
+search ran, losers and their scores, seeds of noise or coins, hashes of data. The seed of the split
+is on it: it is declared public, and says which rows were held out.
 """
 
 from __future__ import annotations
@@ -181,7 +182,7 @@ class Card(Part):
             ),
             "",
             f"Preprocessing: {self.preprocessing.what}",
-            f"Declared public, not protected: {', '.join(self.declared_public)}.",
+            f"Declared public, not protected: {', '.join(self.declared_public)}.{_split(self)}",
             f"Noise: {self.noise_sampler}",
             f"Audit of this very run: {'none' if audit is None else f'at least {audit:.3g}'}.",
             "Not covered:",
@@ -200,6 +201,15 @@ def _side(card: Card) -> str:
         return ""
     side = card.accounting.larger_side
     return f" Of the two parts of the table the {side} part costs more, and counts."
+
+
+def _split(card: Card) -> str:
+    """What says which rows were held out; nothing on cards from before it was written there."""
+    public = card.declared_public
+    if not public.get("validation_rows") or "split_seed" not in public:
+        return ""
+    seed = public["split_seed"]
+    return f" Rows were held out for scores by a public permutation, from split_seed {seed}."
 
 
 def _winner(winner: Chosen | None) -> str:

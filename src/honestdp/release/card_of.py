@@ -68,6 +68,7 @@ def card_of(
             "rows": spec.rows,
             "training_rows": plan.training.n,
             "validation_rows": plan.validation_rows,
+            "split_seed": spec.split_seed,
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
             "grid": [dict(setting) for setting in plan.grid.settings],
@@ -86,14 +87,13 @@ def card_of(
         preprocessing=_preprocessing(plan),
         noise_sampler=(
             "lots, coins and noise from ChaCha12 keyed by 256 bits of the operating system; "
-            "Gaussian noise of gradients by Box-Muller in float32, of scores by the inverse normal "
-            "in float64, the sums then rounded to a grid of about a thousandth of the noise; of "
-            "picks (Gumbel) and of learnt bounds (Gaussian) in float64, of which only the choice "
-            "and the bins leave; not an exact discrete sampler."
+            "noise drawn exactly: sums, scores and counts are whole numbers of public units, and "
+            "what is added is a Gaussian (of a pick a Gumbel) draw rounded to whole units, with as "
+            "many random bits as it takes to be certain of every one."
         ),
         not_covered=(
             "how long the run took and what memory it used",
-            "what the finite precision of the noise reveals",
+            "flaws of the operating system's random numbers",
             "what the declared facts themselves reveal",
         ),
         procedure=plan.procedure.name,
@@ -203,8 +203,11 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
         one("sums are divided by public numbers", "the expected lot size, never the realised one"),
         one(
             "the noise is exactly Gaussian",
-            "it is a rounded floating-point draw; the figures are those of the ideal one",
-            holds=False,
+            "whole sums, and a real Gaussian rounded after it is added, drawn without error",
+        ),
+        one(
+            "one record moves a clipped sum by at most the clip norm",
+            "sums are whole numbers, and every rounding is paid for by the clip norm",
         ),
     ]
     if plan.sides.scoring is not None:

@@ -39,6 +39,7 @@ class Declared(BaseModel):
     rows: int = Field(ge=1)
     training_rows: int = Field(ge=1)
     validation_rows: int = Field(ge=0)
+    split_seed: int | None = None  # not on the first cards
     table: Schema = Field(alias="schema")
     grid: list[dict[str, Any]] = Field(min_length=1)
     procedure: str

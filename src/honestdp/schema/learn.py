@@ -2,7 +2,8 @@
 
 Mechanism, for each column with bounds = "learn": the cells are counted in equal bins of the
 declared outer range (cells outside fall in the end bins; missing and unparsable cells in none) and
-a normal draw of standard deviation `noise_multiplier` is added to every count. A record is in at
+a normal draw of standard deviation `noise_multiplier` is added to every count, both in whole units
+of a count / UNITS: exactly the Gaussian mechanism, rounded after the noise. A record is in at
 most one bin, so replacing it by a null record (or adding or removing it) moves one count by one:
 the l2 sensitivity is 1, and a column costs one `Gaussian(noise_multiplier)`. k columns cost k of
 them. All else is post-processing of the noisy counts.
@@ -21,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from honestdp.errors import InputError, fail, positive, positive_integer
+from honestdp.errors import InputError, between, fail, positive, positive_integer
 from honestdp.schema.columns import Numeric
 from honestdp.schema.declared import Schema
 from honestdp.schema.encode import open_rows
+from honestdp.units import LARGEST_NOISE, UNITS
 
 BINS = 256
 ENOUGH = 0.5  # of the rows must stand out of the noise, or the bins are joined two by two
@@ -42,15 +44,17 @@ def learn_bounds(
     schema: Schema,
     table: Any,
     noise_multiplier: float,
-    normals: Callable[[int], Any],
+    rounded_normals: Callable[[float, int], Any],
     bins: int = BINS,
 ) -> tuple[Schema, Learnt]:
     """The schema with learnt bounds declared, and what to account for.
 
-    normals(count) gives that many independent standard normal draws; it is asked once for each
-    column. Nothing is read, and nothing to pay, where no bounds are to be learnt.
+    rounded_normals(scale, count) gives that many independent draws of round(scale * X), X standard
+    normal, as whole numbers; it is asked once for each column. Nothing is read, and nothing to
+    pay, where no bounds are to be learnt.
     """
-    noise = positive("noise_multiplier", noise_multiplier)
+    positive("noise_multiplier", noise_multiplier)
+    noise = between(0, LARGEST_NOISE, "noise_multiplier", noise_multiplier)
     count = positive_integer("bins", bins)
     if count & (count - 1) or count > 2**20:
         raise fail("bins", bins, "must be a power of two up to 1048576")
@@ -62,7 +66,8 @@ def learn_bounds(
     for column in schema.columns:
         if isinstance(column, Numeric) and column.learn:
             cells = opened.cells(column.name).numbers()
-            noisy = histogram(cells, column.range, count) + noise * _draws(normals, count)
+            exact = histogram(cells, column.range, count) * UNITS
+            noisy = (exact + _draws(rounded_normals, noise * UNITS, count)) / UNITS
             found[column.name] = quantiles(column, noisy, noise, opened.rows)
     return with_bounds(schema, found), learnt
 
@@ -114,10 +119,12 @@ def quantiles(
     return found if found[0] < found[1] else (low, high)
 
 
-def _draws(normals: Callable[[int], Any], count: int) -> NDArray[np.float64]:
-    draws = np.asarray(normals(count), dtype=np.float64)
-    if draws.shape != (count,) or not np.isfinite(draws).all():
-        raise InputError(f"normals({count}) must give {count} finite draws, one each")
+def _draws(
+    rounded_normals: Callable[[float, int], Any], scale: float, count: int
+) -> NDArray[np.int64]:
+    draws = np.asarray(rounded_normals(scale, count))
+    if draws.shape != (count,) or draws.dtype != np.int64:
+        raise InputError(f"rounded_normals: must give {count} whole numbers (int64), one a bin")
     return draws
 
 

@@ -2,7 +2,8 @@
 
 Parameters of candidate k: weights [feature, output], then biases [output], in one row.
 An example's gradient is the outer product of its input (with a 1 for the bias) and the
-loss's gradient at the outputs, so its norm is the product of theirs.
+loss's gradient at the outputs, so its norm is the product of theirs. Every example's
+contribution is rounded to whole units by itself and added as whole numbers (`engine.grid`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32
+from numba import float32, int32
 
 from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 from honestdp.engine.kernels.prefetch import prefetch
+from honestdp.engine.kernels.rounding import EIGHT_SHIFTS, rounded, rounded_product, shifted
 from honestdp.engine.sparse import FACTS, LINE
 
 _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
@@ -23,13 +25,13 @@ _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
 @compiled_fast
 def dense_sums(
     loss: Any, x: Any, facts: Any, real_facts: Any,
-    rows: Any, counts: Any, params: Any, bounds: Any, automatic: Any, sums: Any,
+    rows: Any, counts: Any, params: Any, scales: Any, automatic: Any, limit: Any, sums: Any,
 ) -> None:  # fmt: skip
     """sums[k] = the clipped sum over candidate k's lot; facts as in `engine.sparse`, both ways."""
     features = x.shape[1]
     outputs = params.shape[1] // (features + 1)
     weights = np.empty((outputs, features), np.float32)
-    total = np.empty((outputs, features), np.float32)
+    total = np.empty((outputs, features), sums.dtype)
     z = np.empty((_ROWS, outputs), np.float32)
     lot = np.empty(_ROWS, np.int64)
     for k in range(params.shape[0]):
@@ -56,10 +58,10 @@ def dense_sums(
                 size = real_facts[i, 3]
                 here = size > 0 and r < many
                 square = output_gradient(loss, facts[i, 1], real_facts[i, 2], here, z[r]) * size
-                factor = clip_factor(square, bounds[k], automatic[k])
+                factor = clip_factor(square, scales[k], limit, automatic[k])
                 for c in range(outputs):
                     z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)
-                    bias_sum[c] += z[r, c]
+                    bias_sum[c] += rounded(z[r, c])
             _add_rows(x, lot, z, total)
         for c in range(outputs):
             for f in range(features):
@@ -75,14 +77,19 @@ def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
         a0, a1, a2, a3 = z[0, c], z[1, c], z[2, c], z[3, c]
         a4, a5, a6, a7 = z[4, c], z[5, c], z[6, c], z[7, c]
         for f in range(t.size):
-            left = a0 * x0[f] + a1 * x1[f] + a2 * x2[f] + a3 * x3[f]
-            t[f] += left + (a4 * x4[f] + a5 * x5[f] + a6 * x6[f] + a7 * x7[f])
+            left = int32(
+                shifted(a0, x0[f]) + shifted(a1, x1[f]) + shifted(a2, x2[f]) + shifted(a3, x3[f])
+            )
+            right = int32(
+                shifted(a4, x4[f]) + shifted(a5, x5[f]) + shifted(a6, x6[f]) + shifted(a7, x7[f])
+            )
+            t[f] += int32(int32(left + right) - EIGHT_SHIFTS)
 
 
 @compiled_fast
 def sparse_sums(
     loss: Any, words: Any, reals: Any, starts: Any, features: Any,
-    rows: Any, counts: Any, params: Any, bounds: Any, automatic: Any, sums: Any,
+    rows: Any, counts: Any, params: Any, scales: Any, automatic: Any, limit: Any, sums: Any,
 ) -> None:  # fmt: skip
     """The same on packed sparse rows (`engine.sparse`); reals are the words as float32."""
     outputs = params.shape[1] // (features + 1)
@@ -114,20 +121,20 @@ def sparse_sums(
                         z[c] += v * w[c]
             size = reals[first + 3]
             square = output_gradient(loss, words[first + 1], reals[first + 2], size > 0, z) * size
-            factor = clip_factor(square, bounds[k], automatic[k])
+            factor = clip_factor(square, scales[k], limit, automatic[k])
             for c in range(outputs):
                 z[c] = z[c] * factor if factor >= 0 else float32(0)
-                total[offset + c] += z[c]
+                total[offset + c] += rounded(z[c])
             if outputs == 1:
                 d = z[0]
                 for j in range(many):
-                    total[columns[j]] += values[j] * d
+                    total[columns[j]] += rounded_product(values[j], d)
             else:
                 for j in range(many):
                     v = values[j]
                     t = total[columns[j] * outputs : columns[j] * outputs + outputs]
                     for c in range(outputs):
-                        t[c] += v * z[c]
+                        t[c] += rounded_product(v, z[c])
 
 
 @compiled

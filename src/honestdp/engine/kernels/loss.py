@@ -12,7 +12,7 @@ import numpy as np
 from numba import float32, float64
 
 from honestdp.compiled import compiled_fast
-from honestdp.engine.clipping import AUTOMATIC_OFFSET, ROUNDING, SMALLEST
+from honestdp.engine.clipping import AUTOMATIC_OFFSET, SMALLEST
 
 SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2
 
@@ -48,9 +48,9 @@ def output_gradient(loss: Any, label: Any, target: Any, present: Any, z: Any) ->
 
 
 @compiled_fast
-def clip_factor(square: Any, bound: Any, automatic: Any) -> Any:
-    """The clip's factor from a gradient's squared norm; below 0 where it counts as zero."""
+def clip_factor(square: Any, scale: Any, limit: Any, automatic: Any) -> Any:
+    """What brings a gradient of this squared norm to units, clipped at `limit` of them: at most
+    scale = UNITS / C times it (`clipping.Clip`). Below 0 where it counts as zero."""
     norm = np.sqrt(square)
-    limit = bound * (1 - ROUNDING)
-    factor = limit / (norm + AUTOMATIC_OFFSET) if automatic else min(1.0, limit / norm)
+    factor = limit / (norm + AUTOMATIC_OFFSET) if automatic else min(scale, limit / norm)
     return float32(factor) if math.isfinite(norm) and factor >= SMALLEST else float32(-1)

@@ -1,0 +1,12 @@
+"""The grid on which everything is counted that noise is added to.
+
+UNITS is how many whole units one record may move a number by: the norm of a clipped sum, a score, a
+count of a histogram. Noise is whole units too, so sums are exact and noise is added exactly.
+"""
+
+from __future__ import annotations
+
+UNITS = 2**20
+# Noise beyond this many times what one record can change would take seconds to draw exactly, and
+# leave nothing of the data in any case.
+LARGEST_NOISE = 1e6

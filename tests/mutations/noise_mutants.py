@@ -1,0 +1,89 @@
+"""For every source of noise: none, a tenth too little, one stream for ever, one for all.
+
+The sources are those of docs/arithmetic.md. "Fixed": every run draws the same noise; "shared":
+candidates, draws or columns do.
+"""
+
+from __future__ import annotations
+
+from seeded import Mutant
+
+SOURCES = "tests/search/test_noise_sources.py::test_"
+SCALE, OWN, FRESH = (
+    SOURCES + name
+    for name in (
+        "the_scale_is_the_one_that_was_priced",
+        "every_stream_is_its_own",
+        "noise_is_fresh",
+    )
+)
+
+
+def bugs(
+    source: str, file: str, line: str, none: str, less: str, fixed: str, shared: str
+) -> list[Mutant]:
+    """The four bugs of one source, each a change to one line of its file."""
+    return [
+        Mutant(f"{source}: no noise", file, line, none, SCALE),
+        Mutant(f"{source}: nine tenths of the noise", file, line, less, SCALE),
+        Mutant(f"{source}: fixed noise", file, line, fixed, FRESH),
+        Mutant(f"{source}: shared noise", file, line, shared, OWN),
+    ]
+
+
+WIDTH = "return self.multipliers[rows] * UNITS"
+TRAINING = "streams = (self.key, np.uint32(Purpose.NOISE), self.candidates[rows], np.uint32(step))"
+IN_TORCH = """            self.key, Purpose.NOISE, numbers, step, scales, part.shape[1], part.device
+"""
+SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0]"
+PICK = "randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)"
+BOUNDS = "return randomness.rounded_normals(Purpose.BOUNDS, next(columns), 0, scale, count)"
+
+MUTANTS = [
+    Mutant("training: no noise", "engine/noise.py", WIDTH, WIDTH + " * 0", SCALE),
+    Mutant("training: nine tenths of the noise", "engine/noise.py", WIDTH, WIDTH + " * 0.9", SCALE),
+    Mutant("training: fixed noise", "engine/noise.py", TRAINING,
+           TRAINING.replace("self.key", "np.zeros_like(self.key)"), FRESH),
+    Mutant("training: shared noise", "engine/noise.py", TRAINING,
+           TRAINING.replace("self.candidates[rows]", "np.zeros_like(self.candidates[rows])"), OWN),
+    *bugs(
+        "training in torch", "engine/noise.py", IN_TORCH,
+        IN_TORCH.replace("scales", "scales * 0 + 1e-30"),
+        IN_TORCH.replace("scales", "scales * 0.9"),
+        IN_TORCH.replace("self.key", "np.zeros_like(self.key)"),
+        IN_TORCH.replace("numbers", "np.zeros_like(numbers)"),
+    ),
+    *bugs(
+        "scores", "select.py", SCORES,
+        SCORES + " * 0",
+        SCORES.replace("scale", "0.9 * scale"),
+        SCORES.replace("randomness", "Randomness.simulation(9)"),
+        SCORES.replace("draw.number", "0"),
+    ),
+    *bugs(
+        "pick", "select.py", PICK,
+        PICK + " * 0",
+        PICK.replace("scale", "0.9 * scale"),
+        PICK.replace("randomness", "Randomness.simulation(9)"),
+        PICK.replace("draw.number", "0"),
+    ),
+    *bugs(
+        "learnt bounds", "private_data.py", BOUNDS,
+        BOUNDS + " * 0",
+        BOUNDS.replace("scale,", "0.9 * scale,"),
+        BOUNDS.replace("randomness", "Randomness.simulation(9)"),
+        BOUNDS.replace("next(columns)", "0"),
+    ),
+    Mutant(
+        "learnt bounds: counts as they are", "schema/learn.py",
+        "noisy = (exact + _draws(rounded_normals, noise * UNITS, count)) / UNITS",
+        "noisy = exact / UNITS",
+        "tests/schema/test_schema_learn.py",
+    ),
+    Mutant(
+        "learnt bounds: four fifths of the noise", "schema/learn.py",
+        "_draws(rounded_normals, noise * UNITS, count)",
+        "_draws(rounded_normals, 0.8 * noise * UNITS, count)",
+        "tests/schema/test_schema_learn.py",
+    ),
+]  # fmt: skip

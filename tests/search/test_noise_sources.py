@@ -1,0 +1,150 @@
+"""Every place that adds noise, by the entrance a run takes: how much, of its own, and fresh.
+
+Each source is asked for its noise alone (null records, so the sums, counts and scores are 0), which
+is brought to standard normals [stream, draw]. Three tests of each:
+
+- scale: their sum of squares, 6,000 or more of them, against its chi-square law. A right source
+  fails once in 10^6; noise x 0.9 is let through once in 10^7 (`power` computes it).
+- own: no two streams (candidates, draws, columns) are equal or correlated.
+- fresh: another seed gives other noise, and so does every run in production.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from search_tables import SCHEMA, asked, spec, table
+
+from honestdp import make_plan
+from honestdp.engine import Candidate, Linear, Schedule, examples, noise, train, work
+from honestdp.private_data import PrivateData
+from honestdp.randomness import Randomness
+from honestdp.resume.journal import Journal
+from honestdp.schema import Numeric, Schema, learn
+from honestdp.select import Draw, noisy_scores
+
+FALSE_ALARM, DRAWS = 1e-6, 6000
+Source = Callable[[Randomness, pytest.MonkeyPatch], np.ndarray]
+
+
+def trained(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """One step of DPSGD from 0 on rows that count for nothing."""
+    model, streams, sigma, lot = Linear(999, 2), 6, 2.0, 8.0
+    rows = examples(torch.zeros(10, 999), torch.full((10,), -1))
+    one = Candidate(noise_multiplier=sigma, rule="dpsgd", learning_rate=1.0, clip_norm=0.5)
+    made = train(
+        model, rows, [one] * streams, Schedule(steps=1, lot_size=lot), randomness,
+        initial=torch.zeros(streams, 1000), workers=1,
+    )  # fmt: skip
+    return made.stacked.double().numpy() / (sigma * 0.5 / lot)
+
+
+def trained_in_torch(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """The same as a GPU does it."""
+    patch.setattr(work._Group, "_compiled", work._Group._in_torch)
+    patch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
+    return trained(randomness, patch)
+
+
+def scored(name: str, randomness: Randomness, schema: Schema = SCHEMA) -> np.ndarray:
+    plan = make_plan(asked(name, schema=schema))
+    classes = plan.spec.classes
+    none = torch.full((3,), -1) if classes else torch.full((3,), torch.nan)
+    models, rows = [Linear(4, classes)], examples(torch.zeros(3, 4), none)
+    draws = [Draw(i, 0) for i in range(DRAWS)]
+    found = noisy_scores(plan, models, [torch.zeros(5)] * DRAWS, draws, rows, randomness)
+    assert plan.sides.scoring is not None
+    return found.reshape(-1, 1) / (plan.sides.scoring.noise * plan.sensitivity)
+
+
+def scores(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    return scored("composition", randomness)
+
+
+def sealed_scores(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    return scored("random-repeats", randomness)
+
+
+def pick(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """Gumbel's noise, brought to normals by its distribution function."""
+    return stats.norm.ppf(np.exp(-np.exp(-scored("pick", randomness))))
+
+
+def bounds(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """What the bounds are made from, of columns whose cells are all missing."""
+    columns = [Numeric(name=f"n{i}", bounds="learn", outer=(0, 1)) for i in range(24)]
+    schema = Schema(name="wide", columns=(*columns, *SCHEMA.columns), target=SCHEMA.target)
+    plan = make_plan(spec(schema, epsilon=3.0, learn_share=0.5))
+    rows = {**table(), **{column.name: [None] * 400 for column in columns}}
+    seen: list[np.ndarray] = []
+    sound = learn.quantiles
+    patch.setattr(learn, "quantiles", lambda c, n, *r: seen.append(n) or sound(c, n, *r))
+    PrivateData.open(plan, rows, None, 1, randomness, Journal())  # type: ignore[arg-type]
+    assert plan.learning is not None
+    return np.array(seen) / plan.learning.noise_multiplier
+
+
+SOURCES: list[Source] = [trained, trained_in_torch, scores, sealed_scores, pick, bounds]
+every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+
+
+def power(scale: float, draws: int = DRAWS) -> float:
+    """The chance that the test of the scale sees noise of `scale` times what it should be."""
+    low, high = stats.chi2.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], draws)
+    return stats.chi2.cdf(low / scale**2, draws) + stats.chi2.sf(high / scale**2, draws)
+
+
+def test_the_power_is_as_stated() -> None:
+    assert power(0.9) > 1 - 1e-7
+    assert power(1.0) == pytest.approx(FALSE_ALARM)
+
+
+@every_source
+def test_the_scale_is_the_one_that_was_priced(source: Source, monkeypatch) -> None:
+    found = source(Randomness.simulation(11), monkeypatch)
+    assert found.size >= DRAWS
+    tail = stats.chi2.cdf((found**2).sum(), found.size)
+    assert FALSE_ALARM / 2 < tail < 1 - FALSE_ALARM / 2
+    assert stats.kstest(found.ravel(), "norm").pvalue > FALSE_ALARM
+
+
+@every_source
+def test_every_stream_is_its_own(source: Source, monkeypatch) -> None:
+    found = source(Randomness.simulation(12), monkeypatch)
+    assert len(np.unique(found.round(9))) > 0.99 * found.size
+    streams, draws = found.shape
+    if draws > 1:
+        together = np.corrcoef(found)[np.triu_indices(streams, 1)] * np.sqrt(draws)
+        assert np.abs(together).max() < stats.norm.isf(FALSE_ALARM / 2 / len(together))
+    flat = found.ravel()
+    for lag in (1, 2, 256, 1000):
+        assert abs((flat[lag:] * flat[:-lag]).sum()) < 5.5 * np.sqrt(flat.size - lag)
+
+
+@every_source
+def test_noise_is_fresh(source: Source, monkeypatch) -> None:
+    makers = [Randomness.simulation(1), Randomness.simulation(2), Randomness(), Randomness()]
+    found = []
+    for randomness in makers:
+        with monkeypatch.context() as patch:
+            found.append(source(randomness, patch).ravel())
+    for i in range(len(makers)):
+        for j in range(i):
+            assert abs(np.mean(found[i] * found[j])) < 5.5 / np.sqrt(found[i].size)
+
+
+def test_sources_do_not_share_a_stream(monkeypatch) -> None:
+    """All from one root: each has a purpose of its own."""
+    found = []
+    for source in SOURCES[:1] + SOURCES[2:]:
+        with monkeypatch.context() as patch:
+            found.append(source(Randomness.simulation(3), patch).ravel()[:DRAWS])
+    scores_twice = (1, 2)  # two procedures, one source
+    for i in range(len(found)):
+        for j in range(i):
+            if (j, i) != scores_twice:
+                assert abs(np.mean(found[i] * found[j])) < 5.5 / np.sqrt(DRAWS)
