@@ -52,4 +52,4 @@ def test_there_are_many_pairs() -> None:
     assert len({way.name for way in WAYS}) == len(WAYS)
     pairs = {slow: sum(len(w.records) for w in WAYS if w.slow == slow) for slow in (False, True)}
     assert pairs[False] >= 300
-    assert pairs[True] >= 600
+    assert pairs[True] >= 1000
