@@ -150,7 +150,6 @@ BAD = {
     "no target column": (frame(X), None, "X has no column 'ill'"),
     "a short target": (X, Y[:-1], "199 rows"),
     "two targets": (X, np.column_stack([Y, Y]), "y should be a 1d array"),
-    "complex": (X + 1j, Y, "Complex data not supported"),
     "twins": (pd.DataFrame(X, columns=["a", "a", "c"]), Y, "each column have its own name"),
     "ragged": ([[1, 2, 3], [1, 2]], [0, 1], "Expected 2D array"),
     "a number": (3, Y, "Reshape your data"),
@@ -162,9 +161,11 @@ BAD = {
     "a dict of targets": (X, dict(enumerate(Y)), "y: is of type dict; give a column"),
     "a text": (X, "987-65-4321", "y: is of type str"),
     "a set": (X, {0, 1}, "y: is of type set"),
+}
+UNREADABLE = {
+    "complex": (X + 1j, Y, "Complex data not supported"),
     "nested lists": (X, [[v] for v in Y.tolist()], "y: holds lists, not targets"),
     "nested objects": (X, pd.Series([[v] for v in Y.tolist()]), "y: holds lists, not targets"),
-    "tensors": (X, list(torch.as_tensor(Y)), "torch.stack(y)"),
 }
 
 
@@ -176,6 +177,14 @@ def test_tables_that_are_none_cost_nothing(name, tmp_path) -> None:
         search(ledger=ledger).fit(rows, y)
     assert said in str(raised.value)
     assert ledger.history() == ()
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_simulation_tells_of_cells_that_nobody_can_read(name) -> None:
+    """A run that is paid for does not: a single cell that can be read would silence it."""
+    rows, y, said = UNREADABLE[name]
+    with pytest.raises(InputError, match=said):
+        search().fit(rows, y)
 
 
 def test_columns_at_predict_are_those_of_fit() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import engine_mutants
 import face_mutants
 import ledger_mutants
+import neighbour_mutants
 import noise_mutants
 import paper_mutants
 import privacy_mutants
@@ -19,7 +20,7 @@ from seeded import Copies, Mutant, check_caught, check_line, name
 
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
-    release_mutants, face_mutants, paper_mutants,
+    release_mutants, face_mutants, paper_mutants, neighbour_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

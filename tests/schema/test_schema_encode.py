@@ -138,6 +138,8 @@ TYPED: list[Any] = [
     torch.tensor([1.0, math.nan, 3.0], requires_grad=True),
     (1, None, 3),
     [np.int8(1), pd.NaT, decimal.Decimal("3.00")],
+    np.array([1, 1j, 3]),
+    [np.array(1), None, torch.tensor(3.0)],
 ]
 
 
@@ -166,7 +168,7 @@ def test_every_type_of_column_gives_the_same_cells(column: Any) -> None:
         pd.Series(pd.period_range("2020", periods=3)),
         pd.Series(pd.interval_range(0, 3)),
         pl.Series([datetime.time(1), None, datetime.time(2)]),
-        np.array([1j, 2, 3]),
+        np.array([1j, 2 + 1j, 3 - 1j]),
         np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[D]"),
         [object(), [1], {"a": 2}],
     ],
@@ -229,12 +231,12 @@ def test_rows_of_a_declared_norm() -> None:
         Categorical(name="b", categories=list("xyzuvw")),
     ]
     schema = small_schema(columns=columns, row_norm=3.0)
-    table = {"a": [0.5, 0, 1, 1e-30], "b": ["x", "?", "w", "?"]}
+    table = {"a": [0.5, 0, 1, 1e-30, 1e-42], "b": ["x", "?", "w", "?", "?"]}
     for sparse in (True, False):
         inputs = schema.encode_inputs(table, sparse=sparse)
         dense = inputs.toarray() if sparse else inputs
         norms = np.linalg.norm(dense.astype(float), axis=1)
-        np.testing.assert_allclose(norms, [3, 0, 3, 3], rtol=1e-6)
+        np.testing.assert_allclose(norms, [3, 0, 3, 3, 3], rtol=1e-6)
         assert np.isfinite(dense).all()
 
 
@@ -251,6 +253,8 @@ def test_sparse_by_the_schema_alone_with_one_entry_a_column() -> None:
 def test_a_sparse_matrix_in() -> None:
     matrix = random_array((50, 20), density=0.2, rng=np.random.default_rng(1), format="csr")
     matrix.data[:3] = [math.nan, math.inf, -2]
+    tiny = matrix.indptr[7], matrix.indptr[8]
+    matrix.data[slice(*tiny)] = 1e-42
     columns = [Numeric(name=f"c{i}", bounds=(0, 0.5), missing=0.1) for i in range(20)]
     for norm in (None, 2.0):
         schema = small_schema(columns=columns, row_norm=norm)
@@ -263,6 +267,15 @@ def test_a_sparse_matrix_in() -> None:
     np.testing.assert_array_equal(
         mixed.encode_inputs(matrix), mixed.encode_inputs(matrix.toarray())
     )
+
+
+@pytest.mark.parametrize("odd", [1j, np.longdouble("1e4000"), math.inf, math.nan])
+def test_a_sparse_matrix_of_any_numbers(odd: Any) -> None:
+    """Without a word of NumPy's: that a complex or very long number is there is not told."""
+    columns = [Numeric(name=f"c{i}", bounds=(0, 100), missing=50) for i in range(2)]
+    matrix = csr_matrix(np.array([[20, odd], [0, 30]]))
+    inputs = small_schema(columns=columns).encode_inputs(matrix)
+    np.testing.assert_array_equal(inputs.toarray(), np.array([[0.2, 0.5], [0, 0.3]], np.float32))
 
 
 class Hostile:

@@ -96,6 +96,18 @@ def test_rows_keep_their_place_across_blocks(
     np.testing.assert_array_equal(ages, np.float32(np.arange(5000) % 101 / 100))
 
 
+def test_a_long_cell_is_read_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That a record has one is not told."""
+    monkeypatch.setattr(files, "BLOCK", 100)
+    for length in (1, 90, 5000):
+        rows = [f"{i},{'x' * length if i == 30 else 'clerk'},north,low\n" for i in range(60)]
+        assert encoded(tmp_path, HEAD + "".join(rows))[:, 0].tolist() == [
+            np.float32(i / 100) for i in range(60)
+        ]
+
+
 def test_paths_that_hold_no_table(tmp_path: Path) -> None:
     whole = gzip.compress((HEAD + "50,SECRET,north,low\n" * 1000).encode())
     for place, content in (("cut.csv.gz", whole[: len(whole) // 2]), ("not.csv.gz", b"SECRET")):

@@ -14,10 +14,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from sklearn.exceptions import DataConversionWarning
 
 from honestdp.errors import InputError
-from honestdp.schema.tables import is_lazy
+from honestdp.schema.tables import is_lazy, rows_of_objects
 
 ME = "HonestSearch"
 Y_IS_NONE = f"{ME} requires y to be passed, but the target y is None"
@@ -58,7 +59,6 @@ class Rows:
             return cls._of_frame(X, frame)
         if not hasattr(X, "shape") or not hasattr(X, "ndim"):
             X = _array(X)  # noqa: N806
-        refuse_complex(X)
         if X.ndim != 2:
             raise InputError(
                 f"X: Expected 2D array, got {X.ndim}D array instead. Reshape your data: "
@@ -162,25 +162,22 @@ def target_of(y: Any) -> Any:
     if frame is not None:
         _check_column(frame.shape)
         return frame[:, 0].to_native()
+    if _is_column(y):  # as it is: NumPy cannot hold all that one may hold
+        return y
     if not hasattr(y, "__len__") or (hasattr(y, "__array__") and not hasattr(y, "ndim")):
         y = _array(y)
-    refuse_complex(y)
     shape = tuple(y.shape) if hasattr(y, "shape") else (len(y),)
     if len(shape) == 1:
-        _check_single(y)
         return y
     _check_column(shape)
     return y.reshape(-1)
 
 
-def _check_single(y: Any) -> None:
-    """Raise where no cell is a single value: none could be a target. One record decides nothing."""
-    if not isinstance(y, (list, tuple)) and str(getattr(y, "dtype", "")) != "object":
-        return
-    if len(y) and all(isinstance(cell, (list, tuple, np.ndarray, Mapping)) for cell in y):
-        raise InputError("y: holds lists, not targets; give one value a row")
-    if len(y) and all(hasattr(cell, "detach") for cell in y):
-        raise InputError("y: is a list of tensors; give one tensor: torch.stack(y)")
+def _is_column(y: Any) -> bool:
+    """Whether this is one column of a data frame, or of Arrow."""
+    if isinstance(y, (pa.Array, pa.ChunkedArray)):
+        return True
+    return isinstance(nw.from_native(y, series_only=True, pass_through=True), nw.Series)
 
 
 def _check_column(shape: Sequence[int]) -> None:
@@ -190,16 +187,24 @@ def _check_column(shape: Sequence[int]) -> None:
     warnings.warn(said, DataConversionWarning, stacklevel=4)
 
 
-def refuse_complex(values: Any) -> None:
-    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
-        raise InputError("Complex data not supported: give real numbers")
+def check_cells(rows: Rows, y: Any) -> None:
+    """Raise where plainly nothing in X or y can be read.
+
+    For simulations alone: a single record may decide whether it is so.
+    """
+    for values in (rows.table, y):
+        if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+            raise InputError("Complex data not supported: give real numbers")
+    if not isinstance(y, (list, tuple)) and str(getattr(y, "dtype", "")) != "object":
+        return
+    if len(y) and all(isinstance(cell, (list, tuple, np.ndarray, Mapping)) for cell in y):
+        raise InputError("y: holds lists, not targets; give one value a row")
 
 
 def _array(values: Any) -> Any:
-    # As objects where it is a list: NumPy would make text of numbers that stand beside a word.
-    kind = object if isinstance(values, (list, tuple)) else None
     try:
-        return np.asarray(values, dtype=kind)
+        rows = rows_of_objects(values)
+        return np.asarray(values) if rows is None else rows
     except Exception:
         kind_of = type(values).__name__
         raise InputError(f"a {kind_of} is no table; give rows of one length") from None

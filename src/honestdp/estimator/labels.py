@@ -1,7 +1,9 @@
-"""Classes in the caller's own type: whole numbers where y was of numbers, words where of words.
+"""Classes as labels: of which type follows from the schema's words, or from the caller's.
 
-A schema declares classes as words. Which type they come back as follows from those words and from
-the type of y's container, which is structure; never from a cell: a record must not change it.
+A schema declares classes as words. They come back as whole numbers where all of them are, as
+numbers where all are, as truth values where they are true and false, else as text; `class_dtype`
+says otherwise. Never by y: one record without a target turns a column of truth values into one of
+objects, one odd record a column of numbers into text, and the labels would tell.
 """
 
 from __future__ import annotations
@@ -17,68 +19,83 @@ from honestdp.errors import InputError
 from honestdp.estimator.inputs import Rows
 from honestdp.schema.cells import cells
 
-KINDS = {"b": "bool", "i": "number", "u": "number", "f": "number", "U": "word", "T": "word"}
-TRUTH = {"false": False, "0": False, "true": True, "1": True}
+TRUTH = {"false": False, "true": True}
+READ: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "bool": lambda word: (TRUTH | {"0": False, "1": True})[word.lower()],
+    "str": str,
+}
+KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers"}
 
 
-def kind_of(y: Any, rows: Rows, target: str) -> str:
-    """ "bool", "number", "word", or "" where the container has no one type (a list, objects)."""
-    if y is not None:
-        return _kind(y)
-    if rows.names is None:
-        return _kind(rows.table)
-    return _kind(rows.column(target))
+def labels(classes: Sequence[str], dtype: Any = None) -> NDArray[Any]:
+    """The declared classes, in their order, as labels; raises where they are none of this type."""
+    if dtype is None:
+        for read in (int, float, lambda word: TRUTH[word.lower()]):
+            found = _read(classes, read)
+            if found is not None:
+                return found
+        return np.array(classes)
+    found = _read(classes, READ[checked_dtype(dtype)])
+    if found is None:
+        name = checked_dtype(dtype)
+        raise InputError(
+            f"class_dtype={name!r}: the schema's classes cannot be told apart as that; leave it out"
+        )
+    return found
 
 
-def _kind(values: Any) -> str:
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        kind = series.dtype
-        if kind == nw.Boolean:
-            return "bool"
-        return "number" if kind.is_numeric() else "word" if kind == nw.String else ""
-    if hasattr(values, "detach"):  # a torch tensor
-        return "bool" if str(values.dtype) == "torch.bool" else "number"
-    return KINDS.get(getattr(getattr(values, "dtype", None), "kind", ""), "")
+def checked_dtype(dtype: Any) -> str:
+    """The name of a type that labels can have."""
+    name = dtype.__name__ if isinstance(dtype, type) else dtype
+    if not isinstance(name, str) or name not in READ:
+        raise InputError("class_dtype: must be None, bool, int, float or str, or the name of one")
+    return name
 
 
-def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
-    """The declared classes, in their order, as labels of that kind; as words where they are none.
-    Where the kind is open, numbers if all of them are."""
-    words = np.array(classes)
-    if kind == "word":
-        return words
-    if kind == "bool":
-        return _all(classes, lambda word: TRUTH[word.lower()], words)
-    return _all(classes, int, _all(classes, float, words))
+def _read(classes: Sequence[str], read: Callable[[str], Any]) -> NDArray[Any] | None:
+    try:
+        found = np.array([read(word) for word in classes])
+    except (KeyError, ValueError, OverflowError):
+        return None
+    usable = found.dtype.kind in "bifU" and len(np.unique(found)) == len(classes)
+    return found if usable else None
 
 
-def check_kind(classes: Sequence[str], kind: str) -> None:
-    """Raise where targets of this kind can be none of the classes, whatever their values are."""
+def check_kind(classes: Sequence[str], y: Any, rows: Rows, target: str) -> None:
+    """Raise where targets of the type that y has can be none of the classes.
+
+    For simulations alone: one record decides which type a column has.
+    """
+    kind = _kind(y, rows, target)
     numbers = {_number(word) for word in classes} - {None}
-    if kind == "number" and not numbers:
+    if kind == "numbers" and not numbers:
         raise InputError("y: is of numbers, the schema's classes are words; give those words")
-    if kind == "bool" and not numbers & {0.0, 1.0}:
+    if kind == "truth values" and not numbers & {0.0, 1.0}:
         raise InputError(
             "y: is of truth values, which are none of the schema's classes; give those"
         )
+
+
+def _kind(y: Any, rows: Rows, target: str) -> str:
+    values = y
+    if y is None:
+        values = rows.table if rows.names is None else rows.column(target)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        if series.dtype == nw.Boolean:
+            return "truth values"
+        return "numbers" if series.dtype.is_numeric() else ""
+    if hasattr(values, "detach"):  # a torch tensor
+        return "truth values" if str(values.dtype) == "torch.bool" else "numbers"
+    return KINDS.get(getattr(getattr(values, "dtype", None), "kind", ""), "")
 
 
 def _number(word: str) -> float | None:
     """What a cell reads this word as."""
     found = float(cells([word]).numbers()[0])
     return None if np.isnan(found) else found
-
-
-def _all(
-    classes: Sequence[str], parse: Callable[[str], Any], otherwise: NDArray[Any]
-) -> NDArray[Any]:
-    try:
-        found = np.array([parse(word) for word in classes])
-    except (KeyError, ValueError, OverflowError):
-        return otherwise
-    usable = found.dtype.kind in "bif" and len(np.unique(found)) == len(classes)
-    return found if usable else otherwise
 
 
 def decoded(words: NDArray[Any], classes: Sequence[str], names: NDArray[Any]) -> NDArray[Any]:

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from honestdp.errors import InputError, fail
 from honestdp.estimator import inputs, shown
 from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
-from honestdp.estimator.labels import check_kind, decoded, kind_of, labels
+from honestdp.estimator.labels import check_kind, checked_dtype, decoded, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
 from honestdp.estimator.work import carried_out
 from honestdp.ledger import Ledger
@@ -80,6 +80,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     on_candidate: called with each released candidate, the best first. Only for procedures that
         release all of them: "composition", "untuned".
     options: further fields of `Spec`, such as {"mean_runs": 20}.
+    class_dtype: of which type classes come back: bool, int, float or str. None: as the schema's
+        words say (see `classes_` below). Never by y: a single odd record changes y's type.
     module__NAME: an option of the module's class, or "mlp"'s width or activation. Grids may set
         them too.
 
@@ -96,12 +98,17 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     - folds that follow the targets, where one record moves others: use KFold, not StratifiedKFold,
       which is what scikit-learn takes for classes if cv is a number.
 
+    A simulation (random_state=0) tells where no target can be one of the classes, or no cell be
+    read; a run that is paid for must not, as one record may decide it. Simulate first, on rows
+    that are made up.
+
     Without a `folder` a run keeps its work in `<ledger>.runs/`, in a folder of its own, which is
     removed with the release: `save` keeps that. An interrupted run stays there, and goes on with
     `set_params(folder=...)`, free of charge; the message, and a warning at the next `fit`, say how.
 
     After `fit`: best_params_, best_score_ (noisy; None where none may leave), card_, release_,
-    plan_, schema_, classes_, n_features_in_, feature_names_in_.
+    plan_, schema_, classes_ (whole numbers where all of the schema's are, numbers where all are,
+    truth values where they are true and false, else text), n_features_in_, feature_names_in_.
     """
 
     def __init__(
@@ -124,6 +131,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         folder: str | PathLike[str] | None = None,
         on_candidate: Callable[[ReleasedCandidate], object] | None = None,
         options: Mapping[str, Any] | None = None,
+        class_dtype: type | str | None = None,
         **module_options: Any,
     ) -> None:
         self.model = model
@@ -143,6 +151,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         self.folder = folder
         self.on_candidate = on_candidate
         self.options = options
+        self.class_dtype = class_dtype
         self._module_options = module_options
 
     # Parameters
@@ -213,6 +222,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         if self.folder is not None and not isinstance(self.folder, (str, PathLike)):
             kind = type(self.folder).__name__
             raise InputError(f"folder: is of type {kind}; give a path, or None")
+        if self.class_dtype is not None:
+            checked_dtype(self.class_dtype)
         if self.options is not None and not isinstance(self.options, Mapping):
             raise InputError(f"options: is of type {type(self.options).__name__}; give a dict")
         known = self._further()
@@ -282,6 +293,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         they are a column of X."""
         self._check()
         rows, target = Rows.of(X), target_of(y)
+        if self._simulates:  # of protected rows it must not be told: one record may decide it
+            inputs.check_cells(rows, target)
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
         schema = self._inferred(rows, target) if self._infers else self._declared()
@@ -294,9 +307,9 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             )
         table, features, width = self._columns(rows, schema, target is not None)
         ledger = self._open_ledger(schema)
-        kind = kind_of(target, rows, schema.target.column)
-        if schema.target.classes is not None:
-            check_kind(schema.target.classes, kind)
+        self._check_classes(schema)
+        if self._simulates and schema.target.classes is not None:
+            check_kind(schema.target.classes, target, rows, schema.target.column)
         release = carried_out(
             plan,
             table,
@@ -306,7 +319,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             folder=self.folder,
             bar=self.progress,
         )
-        self._keep(release, kind, features, width)
+        self._keep(release, features, width)
         self._by_place = self._infers and features is None
         if self.on_candidate is not None:
             for rank, one in enumerate(release.candidates, 1):
@@ -315,6 +328,12 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
                 )
                 self.on_candidate(told)
         return self
+
+    def _check_classes(self, schema: Schema) -> None:
+        if schema.target.classes is not None:
+            labels(schema.target.classes, self.class_dtype)
+        elif self.class_dtype is not None:
+            raise InputError("class_dtype: the target is a number, not of classes; leave it out")
 
     def _inferred(self, rows: Rows, target: Any) -> Schema:
         if target is None:
@@ -345,24 +364,22 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         inputs.check_width(rows.width, len(names))
         return rows.in_order(names, names), None, len(wanted)
 
-    def _keep(
-        self, release: Release, kind: str, features: tuple[str, ...] | None, width: int
-    ) -> None:
+    def _keep(self, release: Release, features: tuple[str, ...] | None, width: int) -> None:
         self.plan_ = release.plan
-        self._keep_release(release, kind)
+        self._keep_release(release)
         self.n_features_in_ = width
         if features is not None:
             self.feature_names_in_ = np.array(features, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _keep_release(self, release: Released, kind: str) -> None:
+    def _keep_release(self, release: Released) -> None:
         self.release_, self.card_, self.schema_ = release, release.card, release.schema
         winner, classes = release.winner, release.schema.target.classes
         self.best_params_ = None if winner is None else dict(winner.setting)
         self.best_score_ = None if winner is None else winner.noisy_score
         if classes is not None:
-            self._labels = labels(classes, kind)  # in the schema's order
+            self._labels = labels(classes, self.class_dtype)  # in the schema's order
             self._order = np.argsort(self._labels)
             self.classes_ = self._labels[self._order]  # in the order that metrics take for granted
         elif hasattr(self, "classes_"):
@@ -371,7 +388,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     # Predicting
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The winner's answers, classes in y's own type."""
+        """The winner's answers, classes as in `classes_`."""
         rows = self._rows(X)
         found = self.release_.predict(rows)
         classes = self.schema_.target.classes
@@ -461,14 +478,12 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         """A fitted one from a release's folder, to predict with. module: the torch module's class,
         where it is one: code is not in the files.
 
-        Nor is the type of y: classes are numbers here where all that the schema declares are
-        (also if y was text, or truth values), and words otherwise ("True", if y was of truth
-        values); predictions compare equal after `.astype(str)`, or as `classes_` says.
+        Nor is `class_dtype`: classes come back as the schema's words say.
         """
         saved = load(folder, module)
         model = "logistic" if saved.winner is None else named_as(saved.winner.model, module)
         made = cls(model, epsilon=saved.epsilon, delta=saved.delta, schema=saved.schema)
-        made._keep_release(saved, "")
+        made._keep_release(saved)
         made._by_place = saved.schema.name == NAME and _placed(saved.schema)
         made.n_features_in_ = len(saved.schema.columns)
         return made

@@ -1,7 +1,7 @@
 """One column of cells as numbers, or as places in a list of declared words. Never raises.
 
 What a cell means does not depend on the other cells, on how the table was stored, nor on what
-type the column has: the cell 1 is the same as "1", " 1 ", 1.0 and "1.0", true the same as 1.
+type the column has: the cell 1 is the same as "1", " 1 ", 1.0, "1.0" and 1+0j, true the same as 1.
 A cell is missing if it is null, empty, or a number that is not finite.
 Whole columns are converted by compiled code; only columns of mixed Python objects, and stored
 types that are neither numbers nor text (dates), are written out as text cell by cell.
@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from numbers import Integral, Real
+from numbers import Complex, Integral, Real
 from typing import Any
 
 import numpy as np
@@ -120,10 +120,11 @@ def _plain(column: pa.Array) -> pa.Array:
     if types.is_decimal(kind) or types.is_dictionary(kind):
         return column
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return column.cast(TEXT)
+        column, kind = column.cast(TEXT), pa.large_binary()  # files may call text what is none
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        column = column.cast(pa.large_binary())
         try:
-            return column.cast(pa.large_binary()).cast(TEXT)
+            return column.cast(TEXT)
         except pa.ArrowInvalid:  # not UTF-8 throughout: cell by cell
             pass
     return _texts(_object(cell) for cell in column)
@@ -161,6 +162,10 @@ def _text(value: Any) -> str | None:
         if isinstance(value, Real):
             number = float(value)
             return written(number) if math.isfinite(number) else None
+        if isinstance(value, Complex):  # one cell makes all of an array complex: 20 is then 20+0j
+            return str(value) if complex(value).imag else _text(complex(value).real)
+        if getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
+            return _text(value.item())  # an array or a tensor of one cell
         if value is None or _is_null(value):
             return None
         if isinstance(value, np.datetime64):

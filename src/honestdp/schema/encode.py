@@ -152,8 +152,8 @@ def _dense_inputs(schema: Schema, table: Table) -> NDArray[np.float32]:
             inputs[rows, start + at] = values
         start += len(column.encoded)
     squares = np.einsum("ij,ij->i", inputs, inputs, dtype=np.float64)
-    factors = _factors(schema, squares)
-    return inputs if factors is None else inputs * factors[:, None]
+    _scale_to_norm(schema, squares, inputs)
+    return inputs
 
 
 def _sparse_inputs(schema: Schema, table: Table) -> csr_matrix:
@@ -164,9 +164,8 @@ def _sparse_inputs(schema: Schema, table: Table) -> csr_matrix:
         place, value = _entries(column, table.cells(column.name))
         at[:, i], values[:, i] = start + place, value
         start += len(column.encoded)
-    factors = _factors(schema, np.einsum("ij,ij->i", values, values, dtype=np.float64))
-    if factors is not None:
-        values *= factors[:, None]
+    squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
+    _scale_to_norm(schema, squares, values)
     starts = np.arange(table.rows + 1) * len(schema.columns)
     return csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
 
@@ -181,21 +180,37 @@ def _scaled_matrix(schema: Schema, matrix: Any) -> csr_matrix:
     numeric = [column for column in schema.columns if isinstance(column, Numeric)]
     high = np.array([column.range[1] for column in numeric])
     missing = np.array([column.missing_value for column in numeric])
-    found = csr_matrix(matrix[:, : len(numeric)], dtype=np.float64, copy=True)
+    found = csr_matrix(matrix[:, : len(numeric)], copy=True)
     found.sum_duplicates()
-    values = np.where(np.isfinite(found.data), found.data, missing[found.indices])
+    values = cells(found.data).numbers()
+    values = np.where(np.isnan(values), missing[found.indices], values)
     values = np.clip(values, 0, high[found.indices]) / high[found.indices]
     scaled = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
-    factors = _factors(schema, np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
-    if factors is not None:
-        scaled.data *= np.repeat(factors, np.diff(scaled.indptr))
+    if schema.row_norm is None:
+        return scaled
+    entries = np.diff(scaled.indptr)
+    of_row = np.repeat(np.arange(len(entries)), entries)
+    wide: NDArray[np.float64] = scaled.data.astype(np.float64)
+    squares = np.bincount(of_row, wide * wide, minlength=len(entries)).astype(np.float64)
+    _scale_to_norm(schema, squares, scaled.data, of_row)
     return scaled
 
 
-def _factors(schema: Schema, squares: NDArray[np.float64]) -> NDArray[np.float32] | None:
-    """What scales each row to the declared norm; None where none is declared."""
+def _scale_to_norm(
+    schema: Schema,
+    squares: NDArray[np.float64],
+    values: NDArray[np.float32],
+    of_row: NDArray[np.int64] | None = None,
+) -> None:
+    """Scale each row, in place, to the declared norm, if there is one.
+
+    squares: each row's squared norm. values: [row, column], or single entries and their rows.
+    In float64: what the smallest cells are multiplied with is beyond the range of float32, and a
+    record must not make NumPy warn.
+    """
     if schema.row_norm is None:
-        return None
+        return
     norms = np.sqrt(squares)
     factors = np.divide(schema.row_norm, norms, out=np.zeros_like(norms), where=norms > 0)
-    return factors.astype(np.float32)
+    each = factors[:, None] if of_row is None else factors[of_row]
+    np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")

@@ -25,7 +25,8 @@ import pyarrow.parquet as parquet
 
 from honestdp.errors import InputError
 
-BLOCK = 1 << 26  # bytes read at a time; a longer line is refused
+BLOCK = 1 << 26  # bytes read at a time, and of the first line
+LONGEST = (1 << 31) - 1  # of a line: the most that Arrow reads at a time
 _CHUNK = 1 << 20  # bytes of two files compared at a time
 
 
@@ -128,22 +129,27 @@ def _read_csv(path: Path, names: list[str], delimiter: str, wanted: set[str]) ->
     # Named by position, so that a name that occurs twice does no harm; the header is row 0.
     positions = [f"f{i}" for i in range(len(names))]
     kept = [i for i, name in enumerate(names) if name in wanted] or [0]
+    parse = arrow_csv.ParseOptions(
+        delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+    )
+    convert = arrow_csv.ConvertOptions(
+        check_utf8=False,
+        column_types={position: pa.large_binary() for position in positions},
+        include_columns=[positions[i] for i in kept],
+        strings_can_be_null=False,
+    )
+
+    def read(block: int) -> pa.Table:
+        how = arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=block)
+        return arrow_csv.read_csv(str(path), how, parse, convert)
+
     try:
-        table = arrow_csv.read_csv(
-            str(path),
-            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=BLOCK),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                check_utf8=False,
-                column_types={position: pa.large_binary() for position in positions},
-                include_columns=[positions[i] for i in kept],
-                strings_can_be_null=False,
-            ),
-        )
+        try:
+            table = read(BLOCK)
+        except Exception as error:
+            if "straddl" not in str(error):
+                raise
+            table = read(LONGEST)  # a record with a long cell is one like any other
     except Exception as error:
         raise InputError(f"{path}: {_fault(str(error), len(names))}") from None
     called = [names[i] for i in kept]

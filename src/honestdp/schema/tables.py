@@ -21,6 +21,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
@@ -165,9 +166,9 @@ def _array(table: Any, order: Sequence[str]) -> Table:
     if hasattr(table, "detach"):  # a torch tensor
         table = table.detach().cpu()
     sparse = table.tocsc() if hasattr(table, "tocsc") else None
-    kind = object if isinstance(table, (list, tuple)) else None  # or NumPy would pick one for all
     try:
-        values = np.asanyarray(table, dtype=kind) if sparse is None else sparse
+        values = rows_of_objects(table) if sparse is None else sparse
+        values = np.asanyarray(table) if values is None else values
     except Exception:
         raise InputError(f"table: a {type(table).__name__} cannot be read; {_KINDS}") from None
     if values.ndim != 2:
@@ -183,6 +184,25 @@ def _array(table: Any, order: Sequence[str]) -> Table:
         return Table("table", order[:width], lambda i: sparse[:, [i]].toarray()[:, 0], rows, sparse)
     values = np.asarray(values) if isinstance(values, np.matrix) else values
     return Table("table", order[:width], lambda i: values[:, i], rows)
+
+
+def rows_of_objects(table: Any) -> NDArray[Any] | None:
+    """A list of rows as an array of objects; None where it is no list.
+
+    Cell by cell: NumPy would pick one type for all, and take cells that are lists apart where
+    they fit, so that one record would change the others, or the shape.
+    """
+    if not isinstance(table, (list, tuple)):
+        return None
+    rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else row for row in table]
+    lengths = {len(row) if isinstance(row, list) else -1 for row in rows}
+    if len(lengths) != 1 or -1 in lengths:
+        return np.asarray(table, dtype=object)
+    made = np.empty((len(rows), *lengths), dtype=object)
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            made[i, j] = cell
+    return made
 
 
 _HEADER = "does it have a header (column names), and are these its names?"

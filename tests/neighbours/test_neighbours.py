@@ -1,0 +1,55 @@
+"""Nothing but noise differs between neighbours.
+
+Each way to run is watched with a null record in one place of the table, then with others in that
+place: same coins, same noise, and everything else that can be seen has to be the same.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from neighbour_records import NULL
+from neighbour_runs import Way, places
+from neighbour_ways import WAYS
+from witness import Witness, differences
+
+warm: set[object] = set()
+
+
+@pytest.fixture
+def witness(monkeypatch: pytest.MonkeyPatch) -> Iterator[Witness]:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # nothing here has to last
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        yield Witness(Path(folder) / "run", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, id=way.name, marks=[pytest.mark.slow] * way.slow) for way in WAYS],
+)
+def test_a_record_looks_like_a_null_record(way: Way, witness: Witness) -> None:
+    first, _ = places()
+    once = way.entrance, way.goal, way.facts.get("model")
+    if once not in warm:  # what is done once in a process is done now
+        way.seen("plain", first, witness)
+        warm.add(once)
+    null = {place: way.seen(NULL, place, witness) for place in places()}
+    ended = null[first]["error"]
+    assert (ended and ended[0]) == way.ends, ended
+    told = []
+    for number, record in enumerate(way.records):
+        place = places()[number % 2]
+        found = differences(null[place], way.seen(record, place, witness))
+        told += [f"{record}: {name}: {pair}"[:500] for name, pair in found.items()]
+    assert not told, "\n".join(told)
+
+
+def test_there_are_many_pairs() -> None:
+    assert len({way.name for way in WAYS}) == len(WAYS)
+    pairs = {slow: sum(len(w.records) for w in WAYS if w.slow == slow) for slow in (False, True)}
+    assert pairs[False] >= 300
+    assert pairs[True] >= 1000
