@@ -46,6 +46,23 @@ class Released:
         return float(sum(max(part, 0.0) for part in more))
 
 
+def exact_delta_of_biases(case: Case, epsilon: float) -> float:
+    """The same for a training record where every candidate is shown, one or two of them: all that
+    tells of the record are their biases."""
+    far = 9 * case.noise + 2 * (case.up + case.down)
+    space = Space.line(-far, far)
+
+    def released(up: int) -> Floats:
+        bias = Bias.of(up, case.down, in_lots(SAMPLED, STEPS), case.noise)
+        one = np.exp(bias.log_density(space.points)) * space.weights
+        return one if case.settings == 1 else np.outer(one, one)
+
+    pair = released(case.up), released(case.up - 1)
+    return max(
+        float(np.maximum(one - math.exp(epsilon) * two, 0).sum()) for one, two in (pair, pair[::-1])
+    )
+
+
 def exact_deltas(case: Case, selection: Selection, epsilon: float) -> dict[str, float]:
     """The delta at this epsilon, in the worse direction, between a table and the one where a record
     of class 1 is null: of the training part, of the validation part."""

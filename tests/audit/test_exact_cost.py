@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from exact_cost import Selection, exact_deltas
+from exact_cost import Selection, exact_delta_of_biases, exact_deltas
 from exact_searches import Case
 from release_laws import best_of, first_to_reach
 
@@ -19,6 +19,7 @@ SEARCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "poisson": ("random-repeats", {"shape": "poisson"}),
     "threshold": ("threshold", {"threshold": 0.5}),
 }
+SHOWN = {"untuned": Case("untuned", 1, 2, 0), "composition": Case("composition", 2, 2, 0, 20)}
 every_search = pytest.mark.parametrize("name", SEARCHES)
 
 
@@ -48,3 +49,11 @@ def test_the_claim_is_not_far_above_it(name: str) -> None:
     case = search(name, 2, 4, 1.5)
     found = exact_deltas(case, selection(case), 0.4 * case.plan.epsilon)
     assert min(found.values()) > case.plan.delta
+
+
+@pytest.mark.parametrize("case", SHOWN.values(), ids=SHOWN)
+def test_so_it_is_where_every_candidate_is_shown(case: Case) -> None:
+    """The claim is for every step; the last parameters tell a little less."""
+    claimed = case.plan
+    assert exact_delta_of_biases(case, claimed.epsilon) <= claimed.delta
+    assert exact_delta_of_biases(case, 0.8 * claimed.epsilon) > claimed.delta
