@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from searches import CONFIDENCE, DELTA, EPSILON, SCHEMA
 from torch import Tensor
 
 from honestdp.audit import LowerBound, epsilon_lower_bound
@@ -23,7 +22,14 @@ from honestdp.engine.clipping import ClippedSum
 from honestdp.planning.grid import Grid
 from honestdp.planning.make import make_plan
 from honestdp.planning.spec import Spec
+from honestdp.schema import Numeric, Schema, Target
 
+EPSILON, DELTA, CONFIDENCE = 1.5, 0.05, 0.999
+SCHEMA = Schema(
+    name="audit",
+    target=Target(column="y", classes=("0", "1")),
+    columns=(Numeric(name="x", bounds=(0.0, 1.0)),),
+)
 CLIP = 0.5
 WITH, WITHOUT = 1, -1  # the record's class, and one that is not declared
 DRAWS = 4000

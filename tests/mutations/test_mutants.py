@@ -6,6 +6,7 @@ must notice. One runs in the quick tests, to show that the machinery works.
 
 from __future__ import annotations
 
+import audit_mutants
 import engine_mutants
 import face_mutants
 import ledger_mutants
@@ -20,7 +21,7 @@ from seeded import Copies, Mutant, check_caught, check_line, name
 
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
-    release_mutants, face_mutants, paper_mutants, neighbour_mutants,
+    release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

@@ -1,0 +1,41 @@
+"""A tenth less noise and its like, for every procedure: what the audits of known power are for."""
+
+from seeded import Mutant
+
+AUDIT = "tests/audit/test_release_law.py::test_what_is_released_has_the_law_claimed"
+QUICK = ("untuned", "composition")  # whose audits are among the quick tests
+SEARCHES = ("composition", "random-stopping", "random-repeats", "threshold", "subset-tuning")
+
+
+def mutant(name: str, file: str, good: str, bad: str, procedure: str) -> Mutant:
+    audit, slow = f"{AUDIT}[{procedure}]", procedure not in QUICK
+    return Mutant(f"{name}, {procedure}", file, good, bad, audit, slow)
+
+
+MUTANTS = [
+    *(mutant("training noise x 0.9", "planning/plan.py",
+             "candidates(self.noise_multiplier, ", "candidates(0.9 * self.noise_multiplier, ", one)
+      for one in ("untuned", *SEARCHES)),
+    *(mutant("score noise x 0.9", "planning/plan.py",
+             "return 1.0 if self.spec.classes else", "return 0.9 if self.spec.classes else", one)
+      for one in SEARCHES),
+    mutant("noise x 0.9 in the search alone", "training.py",
+           "[self.plan.candidates[draw.setting] for draw in draws]",
+           "[replace(self.plan.candidates[draw.setting], "
+           "noise_multiplier=0.9 * self.plan.noise_multiplier) for draw in draws]",
+           "subset-tuning"),
+    mutant("noise x 0.9 in the last training alone", "training.py",
+           "return replace(candidate, learning_rate=candidate.learning_rate * ratio)",
+           "return replace(candidate, learning_rate=candidate.learning_rate * ratio, "
+           "noise_multiplier=0.9 * candidate.noise_multiplier)",
+           "subset-tuning"),
+    mutant("every row in every lot", "private_data.py",
+           "return Schedule(steps, first), None", "return Schedule(steps, first, 1.0), None",
+           "random-repeats"),
+    mutant("rows in more lots than claimed", "private_data.py",
+           "return Schedule(steps, first), None",
+           "return Schedule(steps, first, min(1.0, 1.2 * q)), None", "threshold"),
+    mutant("one run more than drawn", "privacy/runs.py",
+           'return int(np.searchsorted(below, uniform, side="right"))',
+           'return 1 + int(np.searchsorted(below, uniform, side="right"))', "random-repeats"),
+]  # fmt: skip
