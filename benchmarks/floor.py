@@ -88,8 +88,10 @@ def group_step(
 
 def noise_draws(group: int, parameters: int) -> list[Step]:
     numbers = np.arange(group, dtype=np.uint32)
-    maker = NoiseMaker(numbers, torch.full((group,), 4.0), 250.0, Randomness.simulation(SEED))
-    total = ClippedSum(torch.zeros(group, parameters), torch.ones(group))
+    multipliers = torch.full((group,), 4.0, dtype=torch.float64)
+    maker = NoiseMaker(numbers, multipliers, 250.0, Randomness.simulation(SEED))
+    sums = torch.zeros(group, parameters, dtype=torch.int32)
+    total = ClippedSum(sums, torch.ones(group, dtype=torch.float64))
     return [lambda: maker.noisy_mean(total, 1, slice(0, group))]
 
 

@@ -48,6 +48,7 @@ def models_of(plan: Plan) -> list[Model]:
     made_up = examples(inputs, np.zeros(2, np.float32 if spec.classes is None else np.int64))
     for model in dict.fromkeys(models):
         model.check(made_up)
+        model.check_sums(made_up)
     check_steps(plan.candidates, plan.training.steps)
     schedules(plan)
     return models

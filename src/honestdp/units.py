@@ -7,6 +7,6 @@ count of a histogram. Noise is whole units too, so sums are exact and noise is a
 from __future__ import annotations
 
 UNITS = 2**20
-# Noise beyond this many times what one record can change would take seconds to draw exactly, and
-# leave nothing of the data in any case.
+# Noise beyond this many times what one record can change leaves nothing of the data, and would be
+# slow to draw exactly.
 LARGEST_NOISE = 1e6

@@ -16,7 +16,7 @@ from honestdp.engine.grid import accumulator
 from honestdp.engine.lots import Lots
 from honestdp.engine.space import Space
 
-FEATURES = 3
+FEATURES, TOKENS = 3, 6
 
 
 def huge_and_tiny(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
@@ -93,11 +93,24 @@ class Net(nn.Module):
         return self.last(torch.relu(self.first(x)))
 
 
+class Words(nn.Module):
+    """A module that reads tokens through an embedding."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.words, self.last = nn.Embedding(TOKENS, 3), nn.Linear(3, outputs)
+
+    def forward(self, x: Any) -> Any:
+        return self.last(self.words(x).mean(1))
+
+
 def models(classes: int | None) -> dict[str, Any]:
+    outputs = 1 if classes in (None, 2) else classes
     return {
         "linear": Linear(FEATURES, classes),
         "two-layer": TwoLayer(FEATURES, classes, width=5),
-        "module": Module(lambda: Net(1 if classes in (None, 2) else classes), classes),
+        "module": Module(lambda: Net(outputs), classes),
+        "embedding": Module(lambda: Words(outputs), classes, tokens=TOKENS),
     }
 
 
@@ -113,10 +126,15 @@ PATHS = [
     ("two-layer", "sparse", True),
     ("module", "dense", False),
     ("module", "dense", True),
+    ("embedding", "tokens", False),
+    ("embedding", "tokens", True),
 ]
 
 
 def rows_of(X: Any, y: Any, kind: str) -> Examples:
+    if kind == "tokens":  # any number as a word, some of them unknown
+        whole = np.clip(np.nan_to_num(X, nan=-1), -1e6, 1e6).astype(np.int64)
+        return examples(whole % 8, y)
     with np.errstate(over="ignore"):
         X = X.astype(np.float32)
     return examples(sparse.csr_matrix(X) if kind == "sparse" else X, y)
@@ -144,15 +162,16 @@ def units(
     )
     out = torch.empty_like(params, dtype=accumulator(len(rows)))
     space = Space(memory, rows.device)
-    kernels = grid._has_kernels
+    kernels = grid.has_kernels
     try:
         if as_on_gpu:
-            grid._has_kernels = lambda tensor: False
-        add = model.in_torch if as_on_gpu and name != "module" else model.clipped_sum
+            grid.has_kernels = lambda tensor: False
+        closed_form = hasattr(model, "in_torch")
+        add = model.in_torch if as_on_gpu and closed_form else model.clipped_sum
         with torch.no_grad():
             made = add(params, rows, lots, how, out, space)
     finally:
-        grid._has_kernels = kernels
+        grid.has_kernels = kernels
     return made.units.numpy().astype(object)
 
 

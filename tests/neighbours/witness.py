@@ -46,8 +46,7 @@ def form(value: object, above: tuple[int, ...] = ()) -> object:
         finite = _finite(value.detach().numpy())
         return "tensor", tuple(value.shape), memory, str(value.dtype), finite
     if isinstance(value, np.ndarray):
-        words = value.tolist() if value.dtype.kind in "bO" else None
-        return "array", value.shape, value.dtype.str, _finite(value), words and len(words)
+        return "array", value.shape, value.dtype.str, _finite(value)
     if isinstance(value, float):
         return type(value).__name__, math.isfinite(value)
     if value is None or isinstance(value, (bool, int)):

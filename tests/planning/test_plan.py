@@ -261,7 +261,7 @@ def test_bad_noise_affords_nothing(noise) -> None:
         )
 
 
-@pytest.mark.parametrize("noise", [1e-6, 1e9])
+@pytest.mark.parametrize("noise", [1e-6, 1e6])
 @pytest.mark.parametrize("lot_size", [1, 1000])
 def test_the_ends_of_the_noise(noise, lot_size) -> None:
     """At its limits every row is a number, or says that it has none."""

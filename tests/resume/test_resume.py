@@ -70,7 +70,7 @@ def test_one_charge_and_one_release_wherever_it_stops(kind, chosen, tmp_path, mo
         roots.append(self.key.tobytes())
 
     monkeypatch.setattr(Randomness, "__init__", noted)
-    monkeypatch.setattr(RunCount, "draw", lambda s, u: coins.append(u) or drawn(s, u))
+    monkeypatch.setattr(RunCount, "draw_exactly", lambda s, u: coins.append(u) or drawn(s, u))
     for at in chosen:
         place = tmp_path / str(at)
         place.mkdir()
@@ -110,7 +110,7 @@ def test_what_is_kept_is_the_owners_alone_and_of_one_size(tmp_path, monkeypatch)
                 seen.setdefault("state", set()).add(file.stat().st_size)
 
     for runs in (1, 50):
-        monkeypatch.setattr(RunCount, "draw", lambda self, uniform, runs=runs: runs)
+        monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform, runs=runs: runs)
         for at in range(3, LAST, 17):
             folder = tmp_path / f"{runs}-{at}"
             if not stopped(

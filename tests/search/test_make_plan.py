@@ -276,6 +276,7 @@ def test_regression_has_a_plan():
         ({"epsilon": 1e300}, "needs almost no noise"),
         ({"delta": 0.0}, "delta=0.0"),
         ({"steps": 2**33}, "steps=8589934592: must be at most"),
+        ({"rows": 2**31}, "rows=2147483648: must be at most 2147483647"),
         ({"procedure": ["untuned"]}, "procedure=<list>"),
         ({"model": Linear}, "model: is a ABCMeta"),
         ({"grid": {1: [2]}}, "grid: its keys must be names"),

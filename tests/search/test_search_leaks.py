@@ -55,7 +55,7 @@ def form(value: object, seen: tuple[int, ...] = ()) -> object:
 
 def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
     """Everything that can be seen of a search whose K is forced."""
-    monkeypatch.setattr(RunCount, "draw", lambda self, uniform: runs)
+    monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform: runs)
     # So that there is a winner even where a procedure may end with nothing.
     plan = make_plan(asked(name, threshold=1e-9) if "threshold" in name else asked(name))
     path = folder / "toy.ledger"
@@ -115,7 +115,7 @@ def test_a_failure_inside_does_not_tell_how_far_it_was(name, tmp_path, monkeypat
         def breaks(*given, runs=runs, **named):
             raise ValueError(f"broken after {runs} runs on 0.123")
 
-        monkeypatch.setattr(RunCount, "draw", lambda self, uniform, runs=runs: runs)
+        monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform, runs=runs: runs)
         monkeypatch.setattr("honestdp.run.noisy_scores", breaks)
         ledger = Ledger.create(
             tmp_path / f"{runs}.ledger", schema=SCHEMA, epsilon=3.0,

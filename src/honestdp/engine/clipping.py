@@ -22,7 +22,8 @@ from honestdp.candidates import Candidate
 from honestdp.units import UNITS
 
 AUTOMATIC_OFFSET = 0.01
-# A layer's input beyond would bring the rounding of tiny gradients back to size.
+# A hidden layer with a larger squared norm counts as not finite: times such an input, the rounding
+# error of a tiny gradient would not be tiny.
 LARGEST_SQUARE = 3e38
 SMALLEST = 1.2e-38  # a factor below has lost digits in float32 and may round up: it counts as zero
 

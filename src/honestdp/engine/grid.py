@@ -11,19 +11,24 @@ four facts, each true of every path (the kernels, torch on any device, modules):
 1. Whole numbers are added, so the sum has no rounding and no order. A row adds at most UNITS to a
    coordinate, so int32 holds LARGEST_INT32_LOT rows, and int64 the 2^31 that a table may have.
 2. A null record adds zeros, and nothing of what another row adds depends on the record: a row's
-   outputs, gradient, norm and factor are computed from that row and the parameters alone.
+   outputs, gradient, norm and factor are computed from that row and the parameters alone. (A
+   matrix product may round another way for other shapes or places in memory, never for other
+   values in other rows.) Compiled products are rounded by one explicit fused multiply-add, so
+   where among its neighbours a row stands changes nothing either.
 3. A row's contribution v (in units, before rounding) has norm at most `limit`: its factor is
-   limit / norm or less. The norm is taken in float64; norm, factor and two products in float32
-   have relative errors of at most 2^-24 each, 2^-22 in all. Where one of them underflows, a
-   coordinate errs by less than 2^-60 units, since an input of a norm above 2^64 counts as zero.
-   ROUNDING = 2^-20 covers both.
+   limit / norm or less. Factor, two products and the stored norm of an input are float32, with
+   relative errors of at most 2^-24 each, and the norm of P numbers is summed in float64 and errs
+   by P 2^-53: below 2^-20 in all for up to MOST_PARAMETERS. Where a product
+   underflows, a coordinate errs by less than 2^-60 units, since an input of a norm above 2^64
+   counts as zero. ROUNDING = 2^-20 covers all of it.
 4. Rounding costs what `limit` leaves free. With P coordinates:
    - *Each row by itself* (compiled kernels, module gradients, biases): every coordinate of v moves
      by at most 1/2, so the rounded row has norm at most |v| + sqrt(P)/2. So
      limit + sqrt(P)/2 <= UNITS (1 - ROUNDING).
    - *Blocks of BLOCK rows* (matrix products): a product in float32 errs in every coordinate by at
      most g * sum_i |v_i|, g = BLOCK u / (1 - BLOCK u), u = 2^-24, in any order of addition, fused
-     or not (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1). Rows keep
+     or not (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1; of
+     conventional products, which BLAS makes: no Strassen's). Rows keep
      their places, so the record's block alone changes; its product moves by at most
      |v| + 2 g BLOCK limit, and rounding two numbers moves their distance by at most 1:
      limit (1 + 2 g BLOCK) + sqrt(P) <= UNITS (1 - ROUNDING).
@@ -48,8 +53,7 @@ from honestdp.units import UNITS
 ROUNDING = 2.0**-20
 LARGEST_INT32_LOT = 2**11 - 1
 BLOCK = 64
-# Beyond this share of the sensitivity, rounding would eat the gradient.
-LARGEST_LOSS = 0.1
+MOST_PARAMETERS = 2**32
 _COARSE = (
     "torch: multiplies float32 matrices in fewer bits, which clipped sums cannot take; call "
     "torch.set_float32_matmul_precision('highest'), and look for such settings of MKL, oneDNN or "
@@ -59,24 +63,24 @@ _COARSE = (
 
 def row_limit(parameters: int) -> float:
     """The norm to clip to, in units, where every row is rounded by itself."""
-    return _checked(UNITS * (1 - ROUNDING) - math.sqrt(parameters) / 2, parameters)
+    _check_size(parameters)
+    return UNITS * (1 - ROUNDING) - math.sqrt(parameters) / 2
 
 
 def block_limit(parameters: int) -> float:
     """The norm to clip to, in units, where products of BLOCK rows are rounded."""
+    _check_size(parameters)
     error = BLOCK * 2.0**-24
     moved = 1 + 2 * BLOCK * error / (1 - error)
-    return _checked((UNITS * (1 - ROUNDING) - math.sqrt(parameters)) / moved, parameters)
+    return (UNITS * (1 - ROUNDING) - math.sqrt(parameters)) / moved
 
 
-def _checked(limit: float, parameters: int) -> float:
-    if limit < UNITS * (1 - LARGEST_LOSS):
-        most = int((LARGEST_LOSS * UNITS * 0.9) ** 2)
+def _check_size(parameters: int) -> None:
+    if parameters > MOST_PARAMETERS:
         raise InputError(
             f"model: has {parameters} parameters; sums are whole multiples of a millionth of the "
-            f"clip norm, too coarse for more than {most}; take a smaller model"
+            f"clip norm, too coarse for more than {MOST_PARAMETERS}; take a smaller model"
         )
-    return limit
 
 
 def accumulator(longest: int) -> torch.dtype:
@@ -104,7 +108,7 @@ def check_products(device: torch.device) -> None:
 
 def add_rows(units: Tensor, first: int, rows: Tensor) -> None:
     """units[:, first : first + width] += sum over rows [candidate, row, width], each rounded."""
-    if _has_kernels(units):
+    if has_kernels(units):
         add_rounded(rows.contiguous().numpy(), units.numpy(), first)
     else:
         _add_whole(units, first, rows)
@@ -112,14 +116,15 @@ def add_rows(units: Tensor, first: int, rows: Tensor) -> None:
 
 def add_scaled_rows(units: Tensor, first: int, rows: Tensor, factors: Tensor) -> None:
     """The same of rows times factors [candidate, row]; a row of factor 0 may hold anything."""
-    if _has_kernels(units):
+    if has_kernels(units):
         add_scaled(rows.numpy(), factors.numpy(), units.numpy(), first)
     else:
         counts = (factors > 0).unsqueeze(2)  # where, not times zero: zero times NaN is NaN
         _add_whole(units, first, torch.where(counts, rows * factors.unsqueeze(2), 0.0))
 
 
-def _has_kernels(units: Tensor) -> bool:
+def has_kernels(units: Tensor) -> bool:
+    """Whether compiled code can reach it; else torch does the work, on whatever device."""
     return units.device.type == "cpu"
 
 

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
+from honestdp.engine import grid
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
 from honestdp.engine.grid import add_scaled_rows, row_limit
@@ -115,7 +116,6 @@ class Module:
     def check(self, examples: Examples) -> None:
         """Tries two made-up rows of the right shape: no row is read."""
         check_targets(self.loss, examples)
-        row_limit(size(self))
         if not isinstance(examples.inputs, Tensor):
             raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
         if not examples.inputs.is_floating_point() and self.tokens is None:
@@ -144,6 +144,9 @@ class Module:
                 f"module: has {outputs} outputs a row for {self.loss.classes or 'no'} classes; "
                 f"give it {'1 or 2' if self.loss.classes == 2 else self.loss.outputs}"
             )
+
+    def check_sums(self, examples: Examples) -> None:
+        row_limit(size(self))
 
     def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
         # The factory draws with torch's generator, seeded here from the candidate's stream.
@@ -259,7 +262,7 @@ def _add_clipped(
     """Adds the clipped gradients [candidate, example, ...] of the examples that count, each rounded
     to whole units by itself."""
     flat = {name: g.reshape(*g.shape[:2], -1).contiguous() for name, g in gradients.items()}
-    norms = _compiled_norms(flat, counts) if counts.device.type == "cpu" else _norms(flat)
+    norms = _compiled_norms(flat, counts) if grid.has_kernels(units) else _norms(flat)
     factor = torch.where(counts, clip.factors(norms, row_limit(units.shape[1])), 0.0)
     for name, first in columns(model).items():
         add_scaled_rows(units, first, flat[name], factor)

@@ -71,7 +71,10 @@ class NoiseMaker:
         block it stopped in once that one is settled."""
         stated = self.stated(total, step, rows)
         begin, doubt, known = np.zeros(2, np.int64), np.zeros(2, np.int64), NOTHING_SETTLED
+        before = begin.copy()
         while not kernel(*stated, *rest, begin, doubt, known):
+            if (begin != before).any():  # a block further: what was settled is behind it
+                before, known = begin.copy(), NOTHING_SETTLED
             known = np.concatenate([known, self.settled(step, rows, doubt)])
 
     def _in_torch(self, total: ClippedSum, step: int, rows: slice) -> Tensor:

@@ -34,6 +34,7 @@ def clipped_sum(
     """
     rows = X if isinstance(X, Examples) else examples(X, y)
     model.check(rows)
+    model.check_sums(rows)
     params = torch.atleast_2d(params).contiguous()
     if params.shape[1] != size(model):
         raise InputError(

@@ -293,6 +293,7 @@ def _check(
     check_steps(candidates, schedule.steps)
     for model in dict.fromkeys(models):
         model.check(examples)
+        model.check_sums(examples)
 
 
 def check_steps(candidates: Sequence[Candidate], steps: int) -> None:

@@ -1,4 +1,4 @@
-"""Classes as labels: of which type follows from the schema's words, or from the caller's.
+"""Class labels: their type follows from the schema's words, or is the one that the caller asks for.
 
 A schema declares classes as words. They come back as whole numbers where all of them are, as
 numbers where all are, as truth values where they are true and false, else as text; `class_dtype`
@@ -41,7 +41,7 @@ def labels(classes: Sequence[str], dtype: Any = None) -> NDArray[Any]:
     if found is None:
         name = checked_dtype(dtype)
         raise InputError(
-            f"class_dtype={name!r}: the schema's classes cannot be told apart as that; leave it out"
+            f"class_dtype={name!r}: two of the schema's classes would be the same; leave it out"
         )
     return found
 

@@ -39,6 +39,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0}
 MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
+MOST_ROWS = 2**31 - 1
 _LARGEST_SEED = 2**53  # readers of a card may know whole numbers as floats
 HIDDEN = 100  # units of "mlp", unless a grid says module__width
 
@@ -187,6 +188,12 @@ def _at_least_one(name: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+def _few_rows(name: str, value: object) -> int:
+    if positive_integer(name, value) > MOST_ROWS:
+        raise fail(name, value, f"must be at most {MOST_ROWS}, what sums can hold; give fewer")
+    return int(value)  # type: ignore[call-overload]
+
+
 def _few_steps(name: str, value: object) -> int:
     if positive_integer(name, value) > MOST_STEPS:
         raise fail(name, value, f"must be at most {MOST_STEPS}")
@@ -195,7 +202,7 @@ def _few_steps(name: str, value: object) -> int:
 
 # What checks a field, and gives it back as a number of Python's own.
 _CHECKS: dict[str, Callable[[str, object], float]] = {
-    "rows": positive_integer,
+    "rows": _few_rows,
     "epsilon": positive,
     "validation": open_unit,
     "learn_share": open_unit,

@@ -10,8 +10,9 @@ from math import sqrt
 
 from honestdp.errors import between, fail, instance, positive_integer, unit
 from honestdp.privacy.runs import RunCount
+from honestdp.units import LARGEST_NOISE
 
-LEAST_NOISE, MOST_NOISE = 1e-6, 1e9  # beyond, no bound says anything and squares overflow
+LEAST_NOISE, MOST_NOISE = 1e-6, LARGEST_NOISE  # beyond, no bound says anything, or none is drawn
 
 
 def checked_noise(value: object) -> float:

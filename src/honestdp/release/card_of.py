@@ -88,8 +88,8 @@ def card_of(
         noise_sampler=(
             "lots, coins and noise from ChaCha12 keyed by 256 bits of the operating system; "
             "noise drawn exactly: sums, scores and counts are whole numbers of public units, and "
-            "what is added is a Gaussian (of a pick a Gumbel) draw rounded to whole units, with as "
-            "many random bits as it takes to be certain of every one."
+            "what is added is a Gaussian draw (for a pick a Gumbel draw) rounded to whole units, "
+            "from as many random bits as the rounding needs to be right."
         ),
         not_covered=(
             "how long the run took and what memory it used",

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, int32
+from numba import float32
 
 from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
 from honestdp.engine.kernels.prefetch import prefetch
-from honestdp.engine.kernels.rounding import EIGHT_SHIFTS, rounded, rounded_product, shifted
+from honestdp.engine.kernels.rounding import eight_rounded_products, rounded, rounded_product
 from honestdp.engine.sparse import FACTS, LINE
 
 _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
@@ -74,16 +74,10 @@ def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
     x4, x5, x6, x7 = x[lot[4]], x[lot[5]], x[lot[6]], x[lot[7]]
     for c in range(total.shape[0]):
         t = total[c]
-        a0, a1, a2, a3 = z[0, c], z[1, c], z[2, c], z[3, c]
-        a4, a5, a6, a7 = z[4, c], z[5, c], z[6, c], z[7, c]
+        each = (z[0, c], z[1, c], z[2, c], z[3, c], z[4, c], z[5, c], z[6, c], z[7, c])
         for f in range(t.size):
-            left = int32(
-                shifted(a0, x0[f]) + shifted(a1, x1[f]) + shifted(a2, x2[f]) + shifted(a3, x3[f])
-            )
-            right = int32(
-                shifted(a4, x4[f]) + shifted(a5, x5[f]) + shifted(a6, x6[f]) + shifted(a7, x7[f])
-            )
-            t[f] += int32(int32(left + right) - EIGHT_SHIFTS)
+            here = (x0[f], x1[f], x2[f], x3[f], x4[f], x5[f], x6[f], x7[f])
+            t[f] += eight_rounded_products(each, here)
 
 
 @compiled_fast

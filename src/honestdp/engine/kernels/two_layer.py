@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, float64, int32
+from numba import float32, float64
 
 from honestdp.compiled import compiled_fast
 from honestdp.engine.clipping import LARGEST_SQUARE
 from honestdp.engine.kernels.linear import ask_ahead
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
-from honestdp.engine.kernels.rounding import EIGHT_SHIFTS, rounded, rounded_product, shifted
+from honestdp.engine.kernels.rounding import eight_rounded_products, rounded, rounded_product
 from honestdp.engine.sparse import FACTS
 
 _CHUNK = 512  # examples whose hidden layers are held at once
@@ -146,7 +146,7 @@ def combine(places: Any, factors: Any, table: Any, out: Any) -> None:
 
 
 @compiled_fast
-def _add_rounded(places: Any, factors: Any, table: Any, out: Any) -> None:
+def _combine_rounded(places: Any, factors: Any, table: Any, out: Any) -> None:
     """The same with every term rounded to a whole number: out is int32 or int64."""
     j = 0
     while j + 8 <= places.size:
@@ -154,16 +154,13 @@ def _add_rounded(places: Any, factors: Any, table: Any, out: Any) -> None:
         t2, t3 = table[places[j + 2]], table[places[j + 3]]
         t4, t5 = table[places[j + 4]], table[places[j + 5]]
         t6, t7 = table[places[j + 6]], table[places[j + 7]]
-        a0, a1, a2, a3 = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
-        a4, a5, a6, a7 = factors[j + 4], factors[j + 5], factors[j + 6], factors[j + 7]
+        each = (
+            factors[j], factors[j + 1], factors[j + 2], factors[j + 3],
+            factors[j + 4], factors[j + 5], factors[j + 6], factors[j + 7],
+        )  # fmt: skip
         for h in range(out.size):
-            left = int32(
-                shifted(a0, t0[h]) + shifted(a1, t1[h]) + shifted(a2, t2[h]) + shifted(a3, t3[h])
-            )
-            right = int32(
-                shifted(a4, t4[h]) + shifted(a5, t5[h]) + shifted(a6, t6[h]) + shifted(a7, t7[h])
-            )
-            out[h] += int32(int32(left + right) - EIGHT_SHIFTS)
+            here = (t0[h], t1[h], t2[h], t3[h], t4[h], t5[h], t6[h], t7[h])
+            out[h] += eight_rounded_products(each, here)
         j += 8
     while j < places.size:
         t0 = table[places[j]]
@@ -202,5 +199,5 @@ def _add_outer(
         t = total[f]
         if not more:
             t[:] = 0
-        _add_rounded(owner[begin : ends[f]], factor[begin : ends[f]], d1, t)
+        _combine_rounded(owner[begin : ends[f]], factor[begin : ends[f]], d1, t)
         begin = ends[f]

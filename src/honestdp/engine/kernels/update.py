@@ -84,14 +84,18 @@ def noisy_means(
     """
     words, normals = np.empty(TILES * TILE, np.uint32), np.empty(GROUP)
     unsure = np.empty(PAIRS, np.bool_)
+    at = begin[1]
     for k in range(begin[0], out.shape[0]):
-        pair = _add_noise(
-            key, purpose, candidates[k], step, total[k], scales[k], units[k], 0, out[k],
-            words, normals, unsure, k, known,
-        )  # fmt: skip
-        if pair >= 0:
-            begin[0], doubt[0], doubt[1] = k, k, pair
-            return False
+        for first in range(at, out.shape[1], BLOCK):
+            mean = out[k, first : min(first + BLOCK, out.shape[1])]
+            pair = _add_noise(
+                key, purpose, candidates[k], step, total[k], scales[k], units[k], first, mean,
+                words, normals, unsure, k, known,
+            )  # fmt: skip
+            if pair >= 0:
+                begin[0], begin[1], doubt[0], doubt[1] = k, first, k, pair
+                return False
+        at = 0
     return True
 
 
