@@ -95,8 +95,8 @@ def test_the_plot(suffix, tmp_path) -> None:
         (["plann"], "No such command 'plann'"),
         *((["plan", *README, option, "1" + "0" * 400, "--epsilon", "1"], "must be below 1e308")
           for option in ("--n", "--lot-size", "--steps", "--candidates")),
-        (["plan", *README, "--noise-multiplier", "1e200"], "between 1e-06 and 1e+09"),
-        (["plan", *README, "--noise-multiplier", "1e-200"], "between 1e-06 and 1e+09"),
+        (["plan", *README, "--noise-multiplier", "1e200"], "between 1e-06 and 1e+06"),
+        (["plan", *README, "--noise-multiplier", "1e-200"], "between 1e-06 and 1e+06"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line_and_exit_code_2(words, says, monkeypatch, capsys) -> None:

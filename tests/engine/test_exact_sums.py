@@ -7,12 +7,15 @@ torch as a GPU runs it, modules, chunks, int32 and int64.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from adversarial import KINDS, PATHS, lot, models, parameters, rows_of, units, with_null
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from honestdp.engine import (
     Candidate,
@@ -233,6 +236,36 @@ def test_an_entry_rounds_alike_wherever_it_stands():
             for i in range(rows)
         )
         assert (whole == alone).all()
+
+
+def stored_twice(record: list[int], how: str) -> Any:
+    """Fifty rows with a cell in 41 parts that cancel, and a record whose columns are stored so."""
+    cols = np.sort(np.r_[np.arange(8), np.full(40, 7), np.arange(8, 20)])
+    values, parts = np.zeros(len(cols)), np.flatnonzero(cols == 7)
+    values[parts[0]], values[parts[1]], values[parts[-1]] = 1e16, 1.0, -1e16
+    data = np.r_[np.tile(values, 50), np.full(len(record), 0.5)]
+    rows = np.r_[np.repeat(np.arange(50), len(cols)), np.full(len(record), 50)]
+    columns = np.r_[np.tile(cols, 50), record].astype(np.int64)
+    if how == "torch":
+        places = np.stack([rows, columns])
+        return torch.sparse_coo_tensor(places, data, (51, 20), check_invariants=True)
+    starts = np.r_[0, np.cumsum(np.bincount(rows, minlength=51))]
+    if how == "csr":
+        return sparse.csr_matrix((data, columns, starts), shape=(51, 20))
+    return sparse.coo_matrix((data, (rows, columns)), shape=(51, 20))
+
+
+@pytest.mark.parametrize("how", ["csr", "coo", "torch"])
+def test_how_a_record_is_stored_does_not_touch_another(how):
+    """SciPy and torch sort all rows where one is not sorted, and parts of a cell change places."""
+    y = np.ones(51)
+    null = np.where(np.arange(51) < 50, 1.0, np.nan)
+    without = clipped_sum(Linear(20, None), torch.zeros(1, 21), stored_twice([], how), null, 1.0)
+    for record in ([0, 1], [1, 0], [1, 0, 1, 0, 5, 3, 3]):
+        rows = stored_twice(record, how)
+        found = clipped_sum(Linear(20, None), torch.zeros(1, 21), rows, y, 1.0)
+        apart = (found.units - without.units).numpy().astype(object)
+        assert (apart**2).sum() <= UNITS**2
 
 
 def test_models_and_paths_are_all_there():

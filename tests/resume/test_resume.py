@@ -63,7 +63,7 @@ def test_a_simulation_comes_to_the_same_end(kind, chosen, tmp_path, monkeypatch)
 @pytest.mark.parametrize(("kind", "chosen"), ALL)
 def test_one_charge_and_one_release_wherever_it_stops(kind, chosen, tmp_path, monkeypatch):
     plan, roots, coins = plan_of(kind), [], []
-    made, drawn = Randomness.__init__, RunCount.draw
+    made, drawn = Randomness.__init__, RunCount.draw_exactly
 
     def noted(self, *given) -> None:
         made(self, *given)

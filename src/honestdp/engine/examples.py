@@ -18,6 +18,7 @@ from torch import Tensor
 from honestdp.engine.space import Space
 from honestdp.engine.sparse import Sparse, facts, pack
 from honestdp.errors import InputError
+from honestdp.sparse_rows import canonical
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,21 +142,10 @@ def _squares(x: Tensor) -> Tensor:
 def _sparse(inputs: Any) -> tuple[csr_matrix, Tensor, Tensor]:
     if len(inputs.shape) != 2:
         raise InputError(f"inputs have shape {tuple(inputs.shape)}: give one row an example")
-    if hasattr(inputs, "tocsr"):
-        matrix = inputs.tocsr(copy=True)
-    elif inputs.layout == torch.sparse_coo:
-        held = inputs.cpu().coalesce()
-        pair = (held.values().numpy(), held.indices().numpy())
-        matrix = csr_matrix(pair, shape=tuple(inputs.shape))
-    else:
-        held = inputs.cpu()
-        parts = (held.values(), held.col_indices(), held.crow_indices())
-        matrix = csr_matrix(tuple(part.numpy() for part in parts), shape=tuple(inputs.shape))
     try:
-        matrix.check_format()  # what a compiled kernel must be able to trust
+        matrix = canonical(inputs)  # sound, so that a compiled kernel can trust it
     except ValueError as error:
         raise InputError(f"inputs: not a sound sparse matrix ({error}); make it anew") from error
-    matrix.sum_duplicates()  # or a row's norm would be larger than its entries say
     with np.errstate(over="ignore"):  # what float32 cannot hold is not finite, and counts as zero
         values = matrix.data.astype(np.float32)
     owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -19,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from honestdp.errors import InputError
 from honestdp.schema.tables import is_lazy, rows_of_objects
+from honestdp.sparse_rows import canonical
 
 ME = "HonestSearch"
 Y_IS_NONE = f"{ME} requires y to be passed, but the target y is None"
@@ -48,7 +49,7 @@ class Rows:
                 f"X: is of type {kind}; {ME} takes tables in memory, honestdp.run files too"
             )
         if hasattr(X, "tocsr"):
-            X = X.tocsr()  # noqa: N806 - columns can be picked from it, whatever it was
+            X = canonical(X)  # noqa: N806 - columns can be picked from it, whatever it was
         if isinstance(X, Mapping):
             if not all(hasattr(column, "__len__") for column in X.values()):
                 raise InputError("X: a dict, but not of columns; give a list of cells for each")

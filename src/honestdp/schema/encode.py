@@ -181,7 +181,6 @@ def _scaled_matrix(schema: Schema, matrix: Any) -> csr_matrix:
     high = np.array([column.range[1] for column in numeric])
     missing = np.array([column.missing_value for column in numeric])
     found = csr_matrix(matrix[:, : len(numeric)], copy=True)
-    found.sum_duplicates()
     values = cells(found.data).numbers()
     values = np.where(np.isnan(values), missing[found.indices], values)
     values = np.clip(values, 0, high[found.indices]) / high[found.indices]

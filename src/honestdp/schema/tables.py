@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
 from honestdp.schema.files import read_file
+from honestdp.sparse_rows import canonical
 
 Get = Callable[[int], Any]
 
@@ -165,7 +166,7 @@ def _array(table: Any, order: Sequence[str]) -> Table:
     """Rows and columns without names: a NumPy array, a tensor, a SciPy matrix, a list of rows."""
     if hasattr(table, "detach"):  # a torch tensor
         table = table.detach().cpu()
-    sparse = table.tocsc() if hasattr(table, "tocsc") else None
+    sparse = canonical(table).tocsc() if hasattr(table, "tocsc") else None
     try:
         values = rows_of_objects(table) if sparse is None else sparse
         values = np.asanyarray(table) if values is None else values
