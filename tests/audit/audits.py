@@ -312,7 +312,7 @@ AUDITS: dict[str, Audit] = {
         best_of_random_runs, 3200,
     ),
     "threshold": Audit(
-        Case("threshold", 2, 60, 36, 30, 10, options={"mean_runs": 30.0, "threshold": 0.93}),
+        Case("threshold", 2, 40, 16, 30, 10, options={"mean_runs": 30.0, "threshold": 0.93}),
         threshold, 2100,
     ),
     "subset-tuning": Audit(
