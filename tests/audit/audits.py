@@ -305,15 +305,15 @@ AUDITS: dict[str, Audit] = {
     ),
     "random-repeats": Audit(
         Case("random-repeats", 2, 14, 34, 45, options={"mean_runs": 30.0, "shape": 0.0}),
-        best_of_random_runs, 2100,
+        best_of_random_runs, 2300,
     ),
     "random-repeats, poisson": Audit(
         Case("random-repeats", 2, 17, 31, 45, options={"mean_runs": 6.0, "shape": "poisson"}),
         best_of_random_runs, 3200,
     ),
     "threshold": Audit(
-        Case("threshold", 2, 40, 16, 30, 10, options={"mean_runs": 30.0, "threshold": 0.93}),
-        threshold, 2100,
+        Case("threshold", 2, 60, 36, 30, 10, options={"mean_runs": 30.0, "threshold": 0.93}),
+        threshold, 2300,
     ),
     "subset-tuning": Audit(
         Case("subset-tuning", 2, 0, 24, 50, options={"mean_runs": 50.0, "subset": 0.5}),

@@ -68,6 +68,8 @@ def test_a_gap_next_to_the_border_of_two_takes_more_bits_and_is_right(q, k):
 def test_gumbel_noise_next_to_a_whole_number_is_right(scale, m):
     with mpmath.workprec(600):
         border = mpmath.exp(-mpmath.exp(-mpmath.mpf(m) / scale))  # m or more: U at least this
+        if border < mpmath.mpf(2) ** -150:
+            return
         assert at(next_to(border, 1)).gumbel(scale) == m
         assert at(next_to(border, -1)).gumbel(scale) == m - 1
 

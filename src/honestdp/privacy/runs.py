@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mpmath
 import numpy as np
@@ -20,7 +20,9 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
 from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
-from honestdp.randomness.exact import Uniform
+
+if TYPE_CHECKING:  # what draws is compiled; what things cost must not wait for that
+    from honestdp.randomness.exact import Uniform
 
 Floats = NDArray[np.float64]
 
