@@ -301,7 +301,7 @@ AUDITS: dict[str, Audit] = {
     ),
     "random-stopping": Audit(
         Case("random-stopping", 2, 17, 31, 45, options={"mean_runs": 10.0}),
-        best_of_random_runs, 2500,
+        best_of_random_runs, 2600,
     ),
     "random-repeats": Audit(
         Case("random-repeats", 2, 14, 34, 45, options={"mean_runs": 30.0, "shape": 0.0}),
@@ -317,6 +317,6 @@ AUDITS: dict[str, Audit] = {
     ),
     "subset-tuning": Audit(
         Case("subset-tuning", 2, 0, 24, 50, options={"mean_runs": 50.0, "subset": 0.5}),
-        subset_tuning, 3300,
+        subset_tuning, 3400,
     ),
 }  # fmt: skip

@@ -29,7 +29,9 @@ def test_scores_without_noise_are_seen(name: str) -> None:
     assert audited(name, lambda plan: carried_out.less_score_noise(plan, 1e-3)).alarm
 
 
-@pytest.mark.parametrize("name", [*BEST_OF_K, "composition"])
+@pytest.mark.parametrize(
+    "name", ["composition", "random-stopping", "random-repeats, poisson", "subset-tuning"]
+)
 def test_one_stream_for_all_candidates_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     carried_out.one_stream_for_all(monkeypatch)
     assert audited(name).alarm

@@ -36,5 +36,6 @@ MUTANTS = [
            "return Schedule(steps, first), None",
            "return Schedule(steps, first, min(1.0, 1.2 * q)), None", "threshold"),
     mutant("one run more than drawn", "select.py",
-           "range(runs)]", "range(1 + runs)]", "random-repeats"),
+           "runs = procedure.runs.draw_exactly(", "runs = 1 + procedure.runs.draw_exactly(",
+           "random-repeats"),
 ]  # fmt: skip
