@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from honestdp.ledger import Ledger
@@ -61,6 +62,7 @@ def bias_sum(planned: Plan, record: bool, folder: Path, number: int) -> float:
     return -float(released.winner.parameters[-1]) * ROWS
 
 
+@pytest.mark.slow
 def test_a_threshold_tells_no_more_tables_apart_than_epsilon_allows(tmp_path: Path) -> None:
     """False alarm 1e-6 for a mechanism as bad as epsilon = 1 allows; a threshold that is right 192
     times in 200 fails it but for once in 10^7."""

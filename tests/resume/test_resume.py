@@ -70,7 +70,9 @@ def test_one_charge_and_one_release_wherever_it_stops(kind, chosen, tmp_path, mo
         roots.append(self.key.tobytes())
 
     monkeypatch.setattr(Randomness, "__init__", noted)
-    monkeypatch.setattr(RunCount, "draw_exactly", lambda s, u: coins.append(u) or drawn(s, u))
+    monkeypatch.setattr(
+        RunCount, "draw_exactly", lambda s, u: coins.append(u._bits(64)) or drawn(s, u)
+    )
     for at in chosen:
         place = tmp_path / str(at)
         place.mkdir()
