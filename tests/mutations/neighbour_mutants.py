@@ -8,35 +8,35 @@ ROWS = "tests/neighbours/test_neighbour_rows.py::test_other_rows_are_encoded_ali
 MUTANTS = [
     Mutant("a tiny cell makes NumPy warn", "schema/encode.py",
            'np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")',
-           "np.multiply(values, each.astype(np.float32), out=values)", RECORD + "[run, row norm]"),
+           "np.multiply(values, each.astype(np.float32), out=values)", RECORD + "[run, row norm]", True),
     Mutant("classes of the type that y has", "estimator/search.py",
            "        self._check_classes(schema)\n",
            "        self._check_classes(schema)\n"
            "        if str(getattr(target, 'dtype', '')) == 'object':\n"
-           "            self.class_dtype = str\n", RECORD + "[search, pandas]"),
+           "            self.class_dtype = str\n", RECORD + "[search, pandas]", True),
     Mutant("a word in y decides whether fit raises", "estimator/search.py",
            "if self._simulates and schema.target.classes is not None:",
-           "if schema.target.classes is not None:", RECORD + "[search, numbers for words]"),
+           "if schema.target.classes is not None:", RECORD + "[search, numbers for words]", True),
     Mutant("a target that is none decides whether fit raises", "estimator/search.py",
            "if self._simulates:  # of protected rows", "if True:  # of protected rows",
-           RECORD + "[search, lists for numbers]"),
+           RECORD + "[search, lists for numbers]", True),
     Mutant("a complex cell empties its column", "schema/cells.py",
            "        if isinstance(value, Complex):", "        if False:", ROWS),
     Mutant("text that is none makes a run raise", "schema/cells.py",
            "column, kind = column.cast(TEXT), pa.large_binary()", "return column.cast(TEXT)",
-           RECORD + "[run, parquet of text]"),
+           RECORD + "[run, parquet of text]", True),
     Mutant("a huge target makes fit raise", "estimator/inputs.py",
-           "    if _is_column(y):", "    if False:", RECORD + "[search, polars lenient]"),
+           "    if _is_column(y):", "    if False:", RECORD + "[search, polars lenient]", True),
     Mutant("a row without a target is refused", "schema/encode.py",
            "        return np.maximum(column.places(target.classes), -1)\n",
            "        if (column.places(target.classes) < 0).any():\n"
            "            raise InputError('target: some cells are missing')\n"
            "        return np.maximum(column.places(target.classes), -1)\n",
-           RECORD + "[run, untuned]"),
+           RECORD + "[run, untuned]", True),
     Mutant("the log counts missing targets", "schema/encode.py",
            "        return np.maximum(column.places(target.classes), -1)\n",
            "        import logging\n"
            "        logging.getLogger('honestdp').info((column.places(target.classes) < 0).sum())\n"
            "        return np.maximum(column.places(target.classes), -1)\n",
-           RECORD + "[run, untuned]"),
+           RECORD + "[run, untuned]", True),
 ]  # fmt: skip
