@@ -8,7 +8,8 @@ ROWS = "tests/neighbours/test_neighbour_rows.py::test_other_rows_are_encoded_ali
 MUTANTS = [
     Mutant("a tiny cell makes NumPy warn", "schema/encode.py",
            'np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")',
-           "np.multiply(values, each.astype(np.float32), out=values)", RECORD + "[run, row norm]", True),
+           "np.multiply(values, each.astype(np.float32), out=values)",
+           RECORD + "[run, row norm]", True),
     Mutant("classes of the type that y has", "estimator/search.py",
            "        self._check_classes(schema)\n",
            "        self._check_classes(schema)\n"
