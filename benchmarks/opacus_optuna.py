@@ -51,8 +51,8 @@ from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Repeated, training
 from honestdp.private_data import split
-from honestdp.run import run
-from honestdp.select import schedule
+from honestdp.runner.run import run
+from honestdp.runner.scoring import schedule
 from honestdp.text import SIMULATION
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -123,11 +123,11 @@ def made_honest(data: Adult, trials: int) -> Study:
     plan = data.plan("composition", "any", trials)
     rate = sample_rate(data)
     assert rate <= plan.training.sampling_probability
-    assert plan.sides.scoring is not None
+    assert plan.role_costs.scoring is not None
     noise = plan.noise_multiplier
     spent = guarantee.epsilon(Repeated(training(rate, noise, STEPS), trials), DELTA)
     facts = {"epsilon_of_all_trainings": spent}
-    return Study(COMPOSED, noise, plan.sides.scoring.noise, facts)
+    return Study(COMPOSED, noise, plan.role_costs.scoring.noise, facts)
 
 
 def trained(data: Adult, study: Study, rate: float, clip: float, seed: int) -> tuple[Any, float]:

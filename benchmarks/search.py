@@ -38,7 +38,7 @@ from honestdp.ledger import fingerprint
 from honestdp.paper.machine import LOAD, commit
 from honestdp.planning.grid import NAMED
 from honestdp.planning.make import MOST_RUNS, make_plan
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.text import SIMULATION
 
 RUNS = 10

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from honestdp.planning.spec import Spec
     from honestdp.planning.table import CostTable
     from honestdp.release.card import Card, verify
-    from honestdp.release.publish import Release
+    from honestdp.release.released import Release
     from honestdp.release.saved import load
     from honestdp.schema import Schema
 
@@ -47,7 +47,7 @@ _HOMES = {
     "HonestSearch": "honestdp.estimator",
     "InputError": "honestdp.errors",
     "Ledger": "honestdp.ledger",
-    "Release": "honestdp.release.publish",
+    "Release": "honestdp.release.released",
     "Schema": "honestdp.schema",
     "Spec": "honestdp.planning.spec",
     "make_plan": "honestdp.planning.make",

@@ -14,16 +14,17 @@ from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
 from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
-from honestdp.engine.train import Schedule, Trained, check_steps, train
+from honestdp.engine.train import Schedule, Trained, check_steps
 from honestdp.errors import InputError
+from honestdp.executors import Executor, Work
 from honestdp.planning.grid import MODULE
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import HIDDEN, Spec
 from honestdp.private_data import Part, schedules
+from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
-from honestdp.sealing import Progress, tell
-from honestdp.select import Draw, Outcome
+from honestdp.runner.progress import Report, tell
 
 _FINAL = 2**32 - 2  # the stream number of the training after the search: no draw has it
 _SCALED = (
@@ -86,8 +87,8 @@ class Trainer:
     models: Sequence[Model]
     randomness: Randomness
     journal: Journal
-    report: Callable[[Progress], None] | None
-    workers: int | None
+    report: Report | None
+    executor: Executor
 
     def train(self, draws: Sequence[Draw], part: Part) -> list[Tensor]:
         """The parameters of every draw."""
@@ -104,22 +105,20 @@ class Trainer:
         self, draws: Sequence[Draw], candidates: Sequence[Candidate], part: Part
     ) -> list[Tensor]:
         models = [self.models[draw.setting] for draw in draws]
-        numbers = [draw.number for draw in draws]
+        work = Work(
+            models,
+            part.rows,
+            candidates,
+            part.schedule,
+            self.randomness,
+            numbers=[draw.number for draw in draws],
+            # How far a sealed search has come would tell how long it is.
+            progress=self._progress(draws) if self.report and self.plan.shows_all else None,
+            stop=self.journal.stop,
+        )
         found = self._under_way(draws, models, candidates, part)
         while found is None or not found.finished:
-            found = train(
-                models,
-                part.rows,
-                candidates,
-                part.schedule,
-                self.randomness,
-                numbers=numbers,
-                # How far a sealed search has come would tell how long it is.
-                progress=self._told(draws) if self.report and self.plan.shows_all else None,
-                stop=self.journal.stop,
-                resume=found,
-                workers=self.workers,
-            )
+            found = self.executor.train(work, found)
             self.journal.note(draws, found.states)
         return [found.parameters(i) for i in range(len(draws))]
 
@@ -139,11 +138,11 @@ class Trainer:
         what = tuple(models), tuple(candidates), numbers, part.schedule, simulated, rows
         return Trained(*what, tuple(states), ())
 
-    def _told(self, draws: Sequence[Draw]) -> Callable[[int, int], None]:
+    def _progress(self, draws: Sequence[Draw]) -> Callable[[int, int], None]:
         """Where all are shown, draws are numbered by setting, and come in groups."""
         before, every = draws[0].number, len(self.plan.grid)
 
-        def told(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             tell(self.report, "searching", (before + len(draws) * done / total) / every)
 
-        return told
+        return report

@@ -18,15 +18,6 @@ WORDS: Final[dict[str, str]] = {
     "candidate": "One setting (learning rate, clip norm, ...) that may be trained.",
     "grid": "The candidates to choose among.",
     "procedure": "How the best candidate is chosen, and what of the search may be seen.",
-    "untuned": "One candidate, chosen without the rows. Nothing is compared.",
-    "composition": "Every candidate is trained and paid for; all of them may be seen.",
-    "random-stopping": "Candidates are drawn at random, again and again, until a coin says stop; "
-    "the best is seen, nothing else.",
-    "random-repeats": "A secret number of candidates is drawn and trained; the best is seen, "
-    "nothing else.",
-    "threshold": "Candidates are drawn until one scores above a public number; that one is seen.",
-    "subset-tuning": "The search reads a random part of the rows; its winner is trained on the "
-    "others.",
     "lot": "The rows that one step reads: each row by a coin of its own, so lots differ in size.",
     "steps": "How often a training moves its model, each time by the rows of a new lot.",
     "clip norm": "The most that one row may pull at the model in a step; stronger pulls are "

@@ -26,10 +26,10 @@ def less_training_noise(plan: Plan, factor: float = 0.9) -> Plan:
 
 
 def less_score_noise(plan: Plan, factor: float = 0.9) -> Plan:
-    scoring = plan.sides.scoring
+    scoring = plan.role_costs.scoring
     assert scoring is not None
     less = replace(scoring, noise=factor * scoring.noise)
-    return _with(plan, sides=replace(plan.sides, scoring=less))
+    return _with(plan, sides=replace(plan.role_costs, scoring=less))
 
 
 def a_single_run(plan: Plan) -> Plan:

@@ -24,8 +24,8 @@ from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.private_data import split
-from honestdp.release.publish import Release
-from honestdp.run import run
+from honestdp.release.released import Release
+from honestdp.runner.run import run
 from honestdp.schema import Numeric, Schema, Target
 
 EPSILON, DELTA = 1.0, 0.005
@@ -106,8 +106,8 @@ class Case:
     @property
     def score_noise(self) -> float:
         """Claimed: in units of one row, which is what a record moves a count by."""
-        assert self.plan.sides.scoring is not None
-        return self.plan.sides.scoring.noise
+        assert self.plan.role_costs.scoring is not None
+        return self.plan.role_costs.scoring.noise
 
     @property
     def goal(self) -> float:

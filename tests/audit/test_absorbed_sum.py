@@ -20,7 +20,7 @@ from honestdp.planning.grid import Grid
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.schema import Numeric, Schema, Target
 
 ROWS, LARGE = 49_153, 2**14

@@ -12,7 +12,7 @@ from releases import SCHEMA, new_ledger, plan_of, released, table
 from honestdp import Card, Spec, make_plan
 from honestdp.release.card_of import card_of
 from honestdp.report.page import report_html
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.schema import Categorical, Numeric, Target
 from honestdp.text import SIMULATION
 

@@ -9,7 +9,7 @@ import pytest
 from releases import new_ledger, plan_of, released, table
 
 from honestdp.cli import main
-from honestdp.run import run
+from honestdp.runner.run import run
 
 
 @pytest.fixture(autouse=True)

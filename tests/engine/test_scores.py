@@ -9,15 +9,21 @@ from scipy import sparse
 from honestdp.engine import (
     Linear,
     TwoLayer,
-    clipped_loss,
     correct,
     examples,
     predict,
     probabilities,
+    score_units,
     size,
 )
 from honestdp.engine import score as scores
 from honestdp.errors import InputError
+from honestdp.metrics import metrics
+from honestdp.units import UNITS
+
+
+def clipped_loss(model, params, rows):
+    return score_units(metrics.get("squared_error"), model, params, rows) * (0.5 / UNITS)
 
 
 def table(classes: int | None, n: int = 57):
@@ -65,8 +71,8 @@ def test_a_diverged_candidate_has_the_worst_score(bad):
     assert found[0] > 0
     assert found[1] == 0
     X, y = table(None)
-    losses = clipped_loss(Linear(6, None), params, examples(X, y), 2.0)
-    assert losses[1] == 2.0 * 57
+    losses = clipped_loss(Linear(6, None), params, examples(X, y))
+    assert losses[1] == 0.5 * 57
     assert losses[0] < losses[1]
 
 
@@ -74,23 +80,21 @@ def test_clipped_loss_is_bounded_row_by_row():
     model = Linear(6, None)
     X, y = table(None)
     params = torch.randn(3, 7)
-    found = clipped_loss(model, params, examples(X, y), 0.5)
+    found = clipped_loss(model, params, examples(X, y))
     outputs = predict(model, params, examples(X, y))
     expected = ((outputs - y) ** 2 / 2).clamp(max=0.5).sum(1)
     assert torch.allclose(found.float(), expected, rtol=1e-4)
     X[0] = 1e30
-    moved = clipped_loss(model, params, examples(X, y), 0.5) - found
+    moved = clipped_loss(model, params, examples(X, y)) - found
     assert (moved.abs() <= 0.5 + 1e-9).all()
 
 
 def test_wrong_questions_are_one_line():
     X, y = table(None)
-    with pytest.raises(InputError, match="real targets"):
+    with pytest.raises(InputError, match="not for a model of numbers"):
         correct(Linear(6, None), torch.zeros(1, 7), examples(X, y))
     with pytest.raises(InputError, match=r"\[candidate, 7\]"):
         predict(Linear(6, None), torch.zeros(1, 8), examples(X, y))
-    with pytest.raises(InputError, match="bound"):
-        clipped_loss(Linear(6, None), torch.zeros(1, 7), examples(X, y), 0.0)
     X, y = table(3)
-    with pytest.raises(InputError, match="has classes"):
-        clipped_loss(Linear(6, 3), torch.zeros(1, 21), examples(X, y), 1.0)
+    with pytest.raises(InputError, match="not for a model of 3 classes"):
+        clipped_loss(Linear(6, 3), torch.zeros(1, 21), examples(X, y))

@@ -556,7 +556,7 @@ def test_a_run_is_found_from_another_folder(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     new_ledger(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.run.PrivateData.open", pressed)
+        patch.setattr("honestdp.runner.run.PrivateData.open", pressed)
         with pytest.raises(Interrupted, match=re.escape(str(tmp_path / "toy.ledger.runs"))):
             search(ledger="toy.ledger").fit(X, Y)
 
@@ -574,7 +574,7 @@ def test_ctrl_c_while_the_rows_are_read(tmp_path, monkeypatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.run.PrivateData.open", pressed)
+        patch.setattr("honestdp.runner.run.PrivateData.open", pressed)
         with pytest.raises(Interrupted, match=r"search\.set_params\(folder="):
             search(ledger=ledger).fit(X, Y)
     (folder,) = (tmp_path / "toy.ledger.runs").iterdir()

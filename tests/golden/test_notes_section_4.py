@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import pytest
 
-from honestdp.planning.procedures import (
-    ComposeAll,
-    RandomRepeats,
-    RandomStopping,
-    Threshold,
-    Training,
-)
 from honestdp.privacy import guarantee, selection
 from honestdp.privacy.events import Repeated, shared_lots, training
 from honestdp.privacy.runs import Capped, Poisson, TruncatedNegativeBinomial, geometric
+from honestdp.procedures import Training
+from honestdp.procedures.composition import Composition
+from honestdp.procedures.random_repeats import RandomRepeats
+from honestdp.procedures.random_stopping import RandomStopping
+from honestdp.procedures.threshold import Threshold
 
 DELTA = 1e-6
 ADULT, MNIST, SMALL = (
@@ -38,8 +36,8 @@ def law(shape: float, mean: float = 40.0) -> TruncatedNegativeBinomial:
     ("procedure", "bound", "expected"),
     [
         # The table "Measured, sigma = 4, L = 250, delta = 1e-6, m = 40", as printed there.
-        (ComposeAll(40), "rdp", ("2.717", "3.34", "76.9")),
-        (ComposeAll(40), "pld", ("2.533", "3.11", "69.6")),
+        (Composition(40), "rdp", ("2.717", "3.34", "76.9")),
+        (Composition(40), "pld", ("2.533", "3.11", "69.6")),
         (RandomStopping(40, 1 / 40), "liu-talwar", ("2.353", "2.82", "37.0")),
         (RandomRepeats(40, law(1)), "papernot-steinke", ("0.920", "1.11", "13.1")),
         (RandomRepeats(40, law(0)), "papernot-steinke", ("0.734", "0.88", "11.2")),

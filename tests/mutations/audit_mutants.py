@@ -16,7 +16,7 @@ MUTANTS = [
     *(mutant("training noise x 0.9", "planning/plan.py",
              "candidates(self.noise_multiplier, ", "candidates(0.9 * self.noise_multiplier, ", one)
       for one in ("untuned", *SEARCHES)),
-    *(mutant("score noise x 0.9", "select.py",
+    *(mutant("score noise x 0.9", "runner/scoring.py",
              "scale = scoring.noise * UNITS", "scale = 0.9 * scoring.noise * UNITS", one)
       for one in SEARCHES),
     mutant("noise x 0.9 in the search alone", "training.py",
@@ -35,7 +35,7 @@ MUTANTS = [
     mutant("rows in more lots than claimed", "private_data.py",
            "return Schedule(steps, first), None",
            "return Schedule(steps, first, min(1.0, 1.2 * q)), None", "threshold"),
-    mutant("one run more than drawn", "select.py",
-           "runs = procedure.runs.draw_exactly(", "runs = 1 + procedure.runs.draw_exactly(",
+    mutant("one run more than drawn", "procedures/draws.py",
+           "count = runs.draw_exactly(", "count = 1 + runs.draw_exactly(",
            "random-repeats"),
 ]  # fmt: skip

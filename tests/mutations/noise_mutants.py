@@ -54,14 +54,14 @@ MUTANTS = [
         IN_TORCH.replace("numbers", "np.zeros_like(numbers)"),
     ),
     *bugs(
-        "scores", "select.py", SCORES,
+        "scores", "runner/scoring.py", SCORES,
         SCORES + " * 0",
         SCORES.replace("scale", "0.9 * scale"),
         SCORES.replace("randomness", "Randomness.simulation(9)"),
         SCORES.replace("draw.number", "0"),
     ),
     *bugs(
-        "pick", "select.py", PICK,
+        "pick", "runner/scoring.py", PICK,
         PICK + " * 0",
         PICK.replace("scale", "0.9 * scale"),
         PICK.replace("randomness", "Randomness.simulation(9)"),

@@ -98,7 +98,7 @@ MUTANTS = [
            "rounding=ROUND_CEILING", 'rounding="ROUND_FLOOR"', PLAN),
     Mutant("costs shown rounded to the nearest", "planning/table.py",
            "rounding=ROUND_CEILING", 'rounding="ROUND_HALF_EVEN"', PLAN),
-    Mutant("all candidates for the price of one", "planning/procedures.py",
+    Mutant("all candidates for the price of one", "procedures/composition.py",
            "return guarantee.epsilon(Repeated(run, self.candidates), delta, bound)",
            "return guarantee.epsilon(run, delta, bound)", NOTES),
 ]  # fmt: skip

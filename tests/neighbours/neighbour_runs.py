@@ -21,7 +21,7 @@ from honestdp import HonestSearch, Ledger, make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.private_data import split
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.schema import Numeric, Schema, Target
 
 GRID = {"rule": "dpsgd", "learning_rate": [0.1, 0.5]}

@@ -13,7 +13,7 @@ from neighbour_ways import SEARCHED, held
 
 from honestdp import make_plan
 from honestdp.planning.spec import Spec
-from honestdp.run import run
+from honestdp.runner.run import run
 
 PLACE = 5
 # polars told to be lenient gives other cells back than it was given: that is not ours to mend.

@@ -114,7 +114,7 @@ class Witness:
     def _listen(self, patch: pytest.MonkeyPatch, seen: Seen, lengths: bool) -> None:
         from honestdp import private_files
         from honestdp.progress import Bar
-        from honestdp.run import noisy_scores
+        from honestdp.runner.run import noisy_scores
         from honestdp.training import Trainer
 
         def noted(path: Path, content: bytes) -> None:
@@ -144,7 +144,7 @@ class Witness:
         patch.setattr("honestdp.resume.journal.EVERY", 1e9)  # time is seen, and not compared
         patch.setattr(Trainer, "train", counted("train", Trainer.train))
         patch.setattr(Trainer, "final", counted("final", Trainer.final))
-        patch.setattr("honestdp.run.noisy_scores", counted("score", noisy_scores))
+        patch.setattr("honestdp.runner.run.noisy_scores", counted("score", noisy_scores))
         patch.setattr(Bar, "__call__", lambda _, told: seen["progress"].append(tuple(told)))
         patch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug here
         patch.setattr(os, "urandom", urandom)

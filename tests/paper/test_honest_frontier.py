@@ -22,15 +22,13 @@ from honestdp.paper.frontier_rows import load
 from honestdp.paper.pools import Material, Pool, Pools
 from honestdp.paper.resample import play
 from honestdp.planning.grid import NAMED
-from honestdp.planning.procedures import (
-    ComposeAll,
-    Procedure,
-    RandomRepeats,
-    RandomStopping,
-    SubsetTuning,
-)
 from honestdp.privacy.runs import Poisson, geometric
 from honestdp.private_data import schedules
+from honestdp.procedures import Procedure
+from honestdp.procedures.composition import Composition
+from honestdp.procedures.random_repeats import RandomRepeats
+from honestdp.procedures.random_stopping import RandomStopping
+from honestdp.procedures.subset_tuning import SubsetTuning
 from honestdp.text import SIMULATION
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -69,15 +67,15 @@ def test_a_search_finds_the_best_as_often_as_planned(procedure: Procedure) -> No
 
 
 def test_composition_always_finds_it_and_noise_hides_it() -> None:
-    assert (winners(ComposeAll(COUNT), 0.0) == BEST).all()
-    assert (winners(ComposeAll(COUNT), 50.0) == BEST).all()  # 16 deviations above
-    assert near((winners(ComposeAll(COUNT), 1e9) == BEST).mean(), 1 / COUNT)
+    assert (winners(Composition(COUNT), 0.0) == BEST).all()
+    assert (winners(Composition(COUNT), 50.0) == BEST).all()  # 16 deviations above
+    assert near((winners(Composition(COUNT), 1e9) == BEST).mean(), 1 / COUNT)
 
 
 def test_score_noise_is_that_of_one_score() -> None:
     """Two settings apart by d: the better one wins with probability Phi(d / (sqrt(2) noise))."""
     table = np.array([[0, 30]])
-    found = play(ComposeAll(2), table, 40.0, SEARCHES, np.random.default_rng(1)).setting
+    found = play(Composition(2), table, 40.0, SEARCHES, np.random.default_rng(1)).setting
     assert near((found == 1).mean(), 0.5 * (1 + math.erf(30 / 40 / 2)))
 
 

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honestdp.errors import InputError
-from honestdp.planning.procedures import Training, procedures
+from honestdp.planning.costs import variants
 from honestdp.privacy import calibrate, guarantee
 from honestdp.privacy.events import Gaussian, Repeated
+from honestdp.procedures import Training
 
 JOB = Training(20_000, 200, 500)
-OPTIONS = [(option, bound) for option in procedures(12) for bound in option.bounds]
+OPTIONS = [(option, bound) for option in variants(12) for bound in option.bounds]
 
 
 @pytest.mark.parametrize(

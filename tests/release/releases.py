@@ -12,7 +12,7 @@ from torch import nn
 
 from honestdp import Ledger, Release, Spec, make_plan
 from honestdp.engine import Module
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.schema import Categorical, Numeric, Schema, Target
 
 ROWS = 60

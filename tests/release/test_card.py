@@ -13,11 +13,11 @@ from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
 
 from honestdp import Card, InputError, Ledger, make_plan, verify
 from honestdp.private_data import split
-from honestdp.release import publish
 from honestdp.release.card import json_schema
 from honestdp.release.card_of import card_of
 from honestdp.report.page import report_html
-from honestdp.run import run
+from honestdp.runner import publish
+from honestdp.runner.run import run
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 
@@ -125,7 +125,7 @@ def test_all_that_is_declared_is_on_it():
     assert public["rows"] == plan.spec.rows
     assert Schema.model_validate(public["schema"]) == plan.spec.schema
     assert public["grid"] == [dict(setting) for setting in plan.grid.settings]
-    assert public["threshold"] == plan.spec.threshold
+    assert public["procedure"] == plan.procedure.to_dict()
     assert public["split_seed"] == plan.spec.split_seed
 
 
@@ -220,10 +220,10 @@ def test_what_a_card_says_of_each_procedure():
     assert "the bounds that were learnt" in learnt.released
     assert "bounds cost is added" in learnt.accounting.conversion
     assert "which one was picked" in pick.released
-    assert released("threshold")[0].card.declared_public["threshold"] == 0.01
+    assert released("threshold")[0].card.declared_public["search"]["threshold"] == 0.01
     for kind in KINDS:
         card = released(kind)[0].card
-        assert card.declared_public["procedure"] == repr(plan_of(kind).procedure)
+        assert card.declared_public["procedure"] == plan_of(kind).procedure.to_dict()
     simulated = run(plan_of("composition"), table(), seed=1).card
     assert "would be, were its randomness secret" in simulated.guarantee.statement
 

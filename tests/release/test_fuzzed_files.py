@@ -13,7 +13,7 @@ from releases import SCHEMA, new_ledger, released, table
 
 from honestdp import Card, InputError, Schema, Spec, load, make_plan, verify
 from honestdp.release.json_files import sha256
-from honestdp.run import run
+from honestdp.runner.run import run
 
 ODD: list[Any] = [
     None, True, 0, -1, 2**70, 10**400, 1e308, -0.0, "", "\x00", "é" * 300, [], {}, [[[]]],

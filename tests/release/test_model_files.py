@@ -21,7 +21,7 @@ from torch import nn
 from honestdp import InputError, Spec, load, make_plan
 from honestdp.datasets import adult
 from honestdp.engine import Module
-from honestdp.run import run
+from honestdp.runner.run import run
 
 FILES = ("card.json", "model.json", "model.safetensors")
 

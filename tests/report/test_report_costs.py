@@ -7,7 +7,7 @@ from planned_cards import planned
 from releases import GRID, SCHEMA
 
 from honestdp import InputError
-from honestdp.planning.procedures import procedures
+from honestdp.planning.costs import variants
 from honestdp.report.declared import Declared
 from honestdp.report.figures import Costs
 from honestdp.report.page import report_html
@@ -37,7 +37,7 @@ def test_the_run_is_marked_on_its_own_line(facts, monkeypatch):
     costs = Costs(card, Declared.of(card))
     k, epsilon = costs.mark
     assert k == len(plan.grid)
-    assert epsilon == plan.side_epsilons["training"]
+    assert epsilon == plan.role_epsilons["training"]
     assert dict(zip(costs.own.x, costs.own.y, strict=True))[k] == pytest.approx(epsilon, rel=1e-12)
     assert costs.own.name.startswith(plan.procedure.name)
 
@@ -60,11 +60,11 @@ def test_all_procedures_are_drawn_and_this_run_once():
     costs = Costs(card, Declared.of(card))
     assert costs.hit == 0.7
     names = {line.name.split(" ")[0].rstrip(",") for line in (*costs.others, costs.own)}
-    assert names == {option.name for option in procedures(3)}
+    assert names == {option.name for option in variants(3)}
     assert costs.own.name not in {line.name for line in costs.others}
     for line in costs.others:
         if line.name == "untuned (pld)":
             assert line.y == [pytest.approx(line.y[0])] * len(line.y)
     traces = costs.figure["data"]
     assert traces[-1]["x"] == [3]
-    assert traces[-1]["y"] == [plan.side_epsilons["training"]]
+    assert traces[-1]["y"] == [plan.role_epsilons["training"]]

@@ -16,7 +16,7 @@ from honestdp.report.candidate_figures import Candidates
 from honestdp.report.declared import Declared
 from honestdp.report.facts import Budget, Promise, score_noise
 from honestdp.report.page import _plotly, report_html, write_report
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.schema import Categorical, Numeric, Target
 from honestdp.text import SIMULATION, small, up
 
@@ -113,14 +113,14 @@ def test_which_candidates_are_drawn(kind, views):
 def test_scores_have_the_noise_that_was_added():
     for kind in ("composition", "mlp"):
         card, plan = released(kind)[0].card, plan_of(kind)
-        exact = plan.sides.scoring.noise * plan.sensitivity / plan.validation_rows
+        exact = plan.role_costs.scoring.noise * plan.sensitivity / plan.validation_rows
         assert score_noise(card, Declared.of(card)) == pytest.approx(exact)
         drawn = figures(report_html(card))["scores"]["data"][0]
         assert drawn["error_y"]["value"] == pytest.approx(exact)
         own = [one.noisy_score for one in (card.winner, *card.others)]
         assert drawn["y"] == sorted(own, reverse=True)
     card, plan = released("subset")[0].card, plan_of("subset")
-    exact = plan.sides.scoring.noise / (0.5 * plan.validation_rows)
+    exact = plan.role_costs.scoring.noise / (0.5 * plan.validation_rows)
     assert score_noise(card, Declared.of(card)) == pytest.approx(exact)
 
 

@@ -25,7 +25,7 @@ from honestdp import Ledger, load, verify
 from honestdp.errors import Interrupted
 from honestdp.resume import journal
 from honestdp.resume.state import StateFile
-from honestdp.run import run
+from honestdp.runner.run import run
 from honestdp.training import models_of
 
 KINDS = ("random-repeats", "subset-tuning", "composition")

@@ -13,7 +13,7 @@ from honestdp import InputError, Ledger, load, private_files, verify
 from honestdp.errors import FolderError, Interrupted
 from honestdp.privacy.runs import RunCount
 from honestdp.randomness import Randomness
-from honestdp.run import run
+from honestdp.runner.run import run
 
 FILES = ["card.json", "model.json", "model.safetensors"]
 LAST = 400  # no run here passes so many points

@@ -31,7 +31,7 @@ from tiny_runs import NAMES, new_ledger, search, write_csv
 
 from honestdp.errors import InputError
 from honestdp.ledger import Ledger, Receipt
-from honestdp.run import run
+from honestdp.runner.run import run
 
 PLAN = search()
 BATCH = 20  # kills on one ledger: reading a long one would take the time

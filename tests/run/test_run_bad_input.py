@@ -33,7 +33,7 @@ from torch import nn
 from honestdp.engine.module import Module
 from honestdp.ledger import Ledger
 from honestdp.planning.plan import Plan
-from honestdp.run import run
+from honestdp.runner.run import run
 
 Columns = dict[str, list[Any]]
 

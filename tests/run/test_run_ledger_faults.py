@@ -18,8 +18,8 @@ from tiny_runs import new_ledger, write_csv
 from faults import unprivileged
 from honestdp.ledger import Ledger, store
 from honestdp.planning.plan import Plan
-from honestdp.run import run
-from honestdp.sealing import Progress
+from honestdp.runner.progress import Progress
+from honestdp.runner.run import run
 
 Change = Callable[[Path], None]
 

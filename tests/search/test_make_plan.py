@@ -13,16 +13,20 @@ from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 from honestdp import Grid, InputError, make_plan
 from honestdp.candidates import Candidate
 from honestdp.engine import Linear, TwoLayer, size
-from honestdp.planning import defaults
+from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.costs import default_delta
 from honestdp.planning.plan import Learning
-from honestdp.planning.procedures import ComposeAll, RandomRepeats, SubsetTuning, Threshold, Untuned
-from honestdp.planning.sides import Scoring, Sides, free_noise
+from honestdp.planning.role_costs import RoleCosts, Scoring, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
 from honestdp.privacy.runs import Capped, Poisson, geometric
 from honestdp.privacy.spending import Budget
+from honestdp.procedures.composition import Composition
+from honestdp.procedures.random_repeats import RandomRepeats
+from honestdp.procedures.subset_tuning import SubsetTuning
+from honestdp.procedures.threshold import Threshold
+from honestdp.procedures.untuned import Untuned
 from honestdp.schema import Numeric
 
 
@@ -31,8 +35,8 @@ def test_a_plan_costs_no_more_than_asked_on_either_side(name):
     plan = make_plan(asked(name))
     assert 0.9 * 3.0 < plan.epsilon <= 3.0
     assert plan.delta == 1e-4
-    assert all(0 < cost <= 3.0 for cost in plan.side_epsilons.values())
-    assert ("validation" in plan.side_epsilons) == (name != "untuned")
+    assert all(0 < cost <= 3.0 for cost in plan.role_epsilons.values())
+    assert ("validation" in plan.role_epsilons) == (name != "untuned")
     assert plan.training.n == (400 if name == "untuned" else 320)
     json.dumps(plan.public(), allow_nan=False)
     shown = float(str(plan).split()[2])
@@ -43,23 +47,25 @@ def test_both_sides_go_through_the_whole_procedure():
     plan = make_plan(asked("random-repeats"))
     law = geometric(1 / 4)
     train = training(40 / 320, plan.noise_multiplier, 20)
-    score = Gaussian(plan.sides.scoring.noise)
+    score = Gaussian(plan.role_costs.scoring.noise)
     for side, run in {"training": train, "validation": score}.items():
         alone = guarantee.profile(Selection(run, law)).epsilon(1e-4)
-        assert plan.side_epsilons[side] == pytest.approx(alone, rel=1e-6)
+        assert plan.role_epsilons[side] == pytest.approx(alone, rel=1e-6)
     plan = make_plan(asked("composition"))
-    counts = Repeated(Gaussian(plan.sides.scoring.noise), 4)  # all four, jointly
-    assert plan.side_epsilons["validation"] == guarantee.epsilon(counts, 1e-4)
+    counts = Repeated(Gaussian(plan.role_costs.scoring.noise), 4)  # all four, jointly
+    assert plan.role_epsilons["validation"] == guarantee.epsilon(counts, 1e-4)
     plan = make_plan(asked("pick"))
-    assert plan.sides.scoring.event == Pure(math.nextafter(1 / plan.sides.scoring.noise, 1))
-    assert plan.side_epsilons["validation"] <= 1 / plan.sides.scoring.noise
+    assert plan.role_costs.scoring.event == Pure(
+        math.nextafter(1 / plan.role_costs.scoring.noise, 1)
+    )
+    assert plan.role_epsilons["validation"] <= 1 / plan.role_costs.scoring.noise
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name != "untuned"])
 def test_scores_are_as_exact_as_they_are_free(name):
     """No dearer than training at any order; a tenth more precise, they would be somewhere."""
     plan = make_plan(asked(name))
-    sides = plan.sides
+    sides = plan.role_costs
     both, train = sides.curve(1e-4), sides.procedure.curve(sides.training, sides.training, 1e-4)
     known = dict(zip(train.orders.tolist(), train.values.tolist(), strict=True))
     assert all(v <= known[a] * (1 + 1e-9) for a, v in zip(both.orders, both.values, strict=True))
@@ -77,8 +83,8 @@ def _sharper(scoring) -> float:
 
 def test_the_ledger_is_charged_the_larger_side_at_every_order():
     event = training(0.1, 2.0, 30)
-    noise = free_noise(ComposeAll(4), "pld", event, 1e-5)
-    dearer = Sides.of(ComposeAll(4), "pld", event, noise / 3)
+    noise = free_noise(Composition(4), "pld", event, 1e-5)
+    dearer = RoleCosts.of(Composition(4), "pld", event, noise / 3)
     assert dearer.epsilon(1e-5)["validation"] > dearer.epsilon(1e-5)["training"]
     score = guarantee.rdp_curve(Repeated(Gaussian(dearer.scoring.noise), 4))
     found = dearer.curve(1e-5)
@@ -114,7 +120,7 @@ def test_a_changed_plan_is_priced_anew(name):
             replace(plan, **{field: value})
     more = replace(plan, noise_multiplier=2 * plan.noise_multiplier)
     assert more.epsilon <= plan.epsilon
-    for field in ("training", "sides", "spending", "learning", "grid"):
+    for field in ("training", "role_costs", "spending", "learning", "grid"):
         with pytest.raises((TypeError, ValueError)):
             replace(plan, **{field: getattr(plan, field)})
 
@@ -157,8 +163,8 @@ def test_learnt_bounds_pay_their_share():
     assert plan.learning.columns == ("w",)
     own = guarantee.epsilon(Gaussian(plan.learning.noise_multiplier), 0.05 * 1e-4)
     assert 0.99 * 0.15 <= own <= 0.15
-    assert plan.side_epsilons["training"] <= 0.95 * 3.0
-    assert plan.epsilon <= own + plan.side_epsilons["training"] <= 3.0
+    assert plan.role_epsilons["training"] <= 0.95 * 3.0
+    assert plan.epsilon <= own + plan.role_epsilons["training"] <= 3.0
     assert plan.delta == pytest.approx(1e-4)
     assert plan.noise_multiplier > plain.noise_multiplier
     assert "bounds learnt: w" in str(plan)
@@ -178,7 +184,7 @@ def test_what_is_public_cannot_be_changed():
     with pytest.raises(TypeError):
         plan.grid.settings[0]["clip_norm"] = 9.0
     with pytest.raises(TypeError):
-        plan.side_epsilons["training"] = 0.0
+        plan.role_epsilons["training"] = 0.0
 
 
 def test_auto_takes_the_least_noise_and_says_why():
@@ -228,7 +234,7 @@ def test_model_sizes_agree_with_the_engine(model, classes):
 def test_regression_has_a_plan():
     plan = make_plan(asked("composition", schema=NUMBERS))
     assert plan.spec.model == "linear"
-    assert plan.sensitivity == defaults.LOSS_BOUND
+    assert plan.sensitivity == SquaredError.bound
     assert "clipped losses" in str(plan)
 
 

@@ -22,10 +22,11 @@ from search_tables import SCHEMA, asked, spec, table
 from honestdp import make_plan
 from honestdp.engine import Candidate, Linear, Schedule, examples, noise, train, work
 from honestdp.private_data import PrivateData
+from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
+from honestdp.runner.scoring import noisy_scores
 from honestdp.schema import Numeric, Schema, learn
-from honestdp.select import Draw, noisy_scores
 
 FALSE_ALARM, DRAWS = 1e-6, 6000
 Source = Callable[[Randomness, pytest.MonkeyPatch], np.ndarray]
@@ -57,8 +58,8 @@ def scored(name: str, randomness: Randomness, schema: Schema = SCHEMA) -> np.nda
     models, rows = [Linear(4, classes)], examples(torch.zeros(3, 4), none)
     draws = [Draw(i, 0) for i in range(DRAWS)]
     found = noisy_scores(plan, models, [torch.zeros(5)] * DRAWS, draws, rows, randomness)
-    assert plan.sides.scoring is not None
-    return found.reshape(-1, 1) / (plan.sides.scoring.noise * plan.sensitivity)
+    assert plan.role_costs.scoring is not None
+    return found.reshape(-1, 1) / (plan.role_costs.scoring.noise * plan.sensitivity)
 
 
 def scores(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:

@@ -20,7 +20,7 @@ from search_tables import PROCEDURES, SCHEMA, asked, table
 from honestdp import Ledger, make_plan, private_files
 from honestdp.errors import SearchError
 from honestdp.privacy.runs import RunCount
-from honestdp.run import run
+from honestdp.runner.run import run
 
 SEALED = [name for name, (_, shows_all) in PROCEDURES.items() if not shows_all]
 FORCED = (1, 50, 600)
@@ -116,7 +116,7 @@ def test_a_failure_inside_does_not_tell_how_far_it_was(name, tmp_path, monkeypat
             raise ValueError(f"broken after {runs} runs on 0.123")
 
         monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform, runs=runs: runs)
-        monkeypatch.setattr("honestdp.run.noisy_scores", breaks)
+        monkeypatch.setattr("honestdp.runner.run.noisy_scores", breaks)
         ledger = Ledger.create(
             tmp_path / f"{runs}.ledger", schema=SCHEMA, epsilon=3.0,
             delta=1e-4,
@@ -138,7 +138,7 @@ def test_a_failure_quotes_no_row_where_all_is_shown_either(name, tmp_path, monke
     def breaks(*given, **named):
         raise ValueError("cannot take [0.123, 0.456]")
 
-    monkeypatch.setattr("honestdp.run.noisy_scores", breaks)
+    monkeypatch.setattr("honestdp.runner.run.noisy_scores", breaks)
     ledger = Ledger.create(tmp_path / "l", schema=SCHEMA, epsilon=3.0, delta=1e-4)
     with pytest.raises(SearchError, match=r"ValueError.*receipt=ledger.charge\(1\)") as caught:
         run(make_plan(asked(name)), table(), ledger)

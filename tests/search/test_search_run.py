@@ -14,16 +14,24 @@ from torch import nn
 
 from honestdp import InputError, Ledger, make_plan
 from honestdp.engine import Linear, Module, examples
-from honestdp.planning.defaults import LOSS_BOUND
+from honestdp.executors.local import LocalExecutor
+from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.spec import Spec
 from honestdp.privacy.spending import Spending
 from honestdp.private_data import PrivateData, split
+from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
-from honestdp.run import run
+from honestdp.runner.run import run
+from honestdp.runner.scoring import noisy_scores, outcomes, schedule
 from honestdp.schema import Categorical, Numeric
-from honestdp.select import Draw, keep, noisy_scores, schedule
 from honestdp.training import Trainer
+
+
+def keep(plan, kept, draws, parameters, scores, randomness):
+    """What the plan's procedure keeps, as `run` asks it."""
+    new = outcomes(draws, parameters, scores, randomness)
+    return plan.procedure.keep(kept, new, plan.as_score)
 
 
 @pytest.mark.parametrize("name", PROCEDURES)
@@ -203,7 +211,7 @@ def test_the_final_training_scales_what_follows_the_lot(rule, scaled, monkeypatc
     data = opened(plan)
     kept = keep(plan, [], [Draw(3, 0)], [torch.ones(5)], np.zeros(1), Randomness.simulation(1))
     randomness = Randomness.simulation(1)
-    trainer = Trainer(plan, [Linear(4, 2)], randomness, Journal(), None, None)
+    trainer = Trainer(plan, [Linear(4, 2)], randomness, Journal(), None, LocalExecutor())
     (outcome,) = trainer.final(kept, data.rest)
     ((candidate, (draw,), part),) = seen
     ratio = 0.7 * 400 / (0.3 * 320) if scaled else 1
@@ -261,8 +269,8 @@ def test_counts_get_the_noise_that_was_priced():
     found = scores(plan, data.validation, 4000)
     exact = round(float(np.mean(found)))
     assert abs(np.mean(found) - 80) < 5  # this model is right on nearly every row
-    assert kstest(found, norm(np.mean(found), plan.sides.scoring.noise).cdf).pvalue > 1e-4
-    assert found.std() == pytest.approx(plan.sides.scoring.noise, rel=0.05)
+    assert kstest(found, norm(np.mean(found), plan.role_costs.scoring.noise).cdf).pvalue > 1e-4
+    assert found.std() == pytest.approx(plan.role_costs.scoring.noise, rel=0.05)
     assert len(set(found)) > 1000
     assert exact <= 80
 
@@ -298,7 +306,7 @@ def test_draws_have_noise_of_their_own():
 
 
 def test_one_record_moves_a_score_by_its_sensitivity_at_most():
-    for schema, bound in ((SCHEMA, 1.0), (NUMBERS, LOSS_BOUND)):
+    for schema, bound in ((SCHEMA, 1.0), (NUMBERS, SquaredError.bound)):
         plan = make_plan(asked("composition", schema=schema))
         assert plan.sensitivity == bound
         rows = table(numbers=schema is NUMBERS)
@@ -314,7 +322,7 @@ def test_one_record_moves_a_score_by_its_sensitivity_at_most():
 
 def test_the_pick_is_the_exponential_mechanism():
     plan = make_plan(asked("pick"))
-    noise = plan.sides.scoring.noise
+    noise = plan.role_costs.scoring.noise
     rows = examples(np.ones((4, 4), np.float32), np.ones(4, np.int64))
     params = [torch.full((5,), sign) for sign in (1.0, -1.0)]  # 4 right, 0 right
     wins = 0
@@ -333,7 +341,7 @@ def test_a_failed_candidate_scores_worst_and_nothing_is_raised():
     draws = [Draw(0, 0), Draw(1, 1)]
     models = [Linear(4, 2)] * 2
     found = noisy_scores(plan, models, params, draws, validation, Randomness.simulation(1))
-    assert np.all(np.abs(found) < 8 * plan.sides.scoring.noise)
+    assert np.all(np.abs(found) < 8 * plan.role_costs.scoring.noise)
 
 
 def test_whom_each_procedure_keeps():

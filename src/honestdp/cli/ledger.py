@@ -51,6 +51,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
     Example: honestdp ledger show visits.ledger
     """
     from honestdp.ledger import Ledger
+    from honestdp.ledger.plans import procedure_name
     from honestdp.text import columns, down, small, up
 
     ledger = Ledger.inspect(path)
@@ -67,7 +68,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
                 "charge": charge.receipt.id,
                 "epsilon": charge.receipt.epsilon,
                 "delta": charge.receipt.delta,
-                "procedure": charge.plan.get("procedure"),
+                "procedure": procedure_name(charge.plan),
                 "released": charge.released,
             }
             for charge in history

@@ -45,12 +45,12 @@ def command(
 
 def _named(run: Path) -> Path | None:
     """The ledger that the run was asked to use, if it is still there."""
-    from honestdp.release.json_files import ASKED
+    from honestdp.run_files import CONFIG
 
-    if not (run / ASKED).is_file():
+    if not (run / CONFIG).is_file():
         return None
     try:
-        place = Asked.of(run / ASKED, {}).path("ledger")
+        place = Asked.of(run / CONFIG, {}).path("ledger")
     except InputError:  # only a help to find it; the card is checked all the same
         return None
     return place if place is not None and place.exists() else None

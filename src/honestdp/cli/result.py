@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from honestdp.cli.say import Voice
 from honestdp.errors import InputError
-from honestdp.release.json_files import CARD, REPORT, TESTED
 from honestdp.release.tested import Tested, known, tested
+from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.schema import Schema, Table, open_rows
 from honestdp.text import down, small, up
 
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
-    from honestdp.release.publish import Release
+    from honestdp.release.released import Release
 
 
 def show(
@@ -89,11 +89,12 @@ def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | N
     if winner is None:
         lines.append("  the search ended without a model: nothing was found that may leave")
     else:
-        called = "setting" if card.procedure == "untuned" else "winner"
+        called = "winner" if card.selects else "setting"
         lines.append(f"  {called}: " + ", ".join(f"{n} {v}" for n, v in winner.setting.items()))
         if winner.noisy_score is not None:
-            what = "score" if release.schema.target.classes else "mean loss"
-            lines.append(f"  its noisy {what} on held-out rows: {winner.noisy_score:.4f}")
+            lines.append(
+                f"  its noisy {card.metric.label} on held-out rows: {winner.noisy_score:.4f}"
+            )
     if found is not None:
         lines.append(f"  {found.measure} on {found.rows} public test rows: {found.value:.4f}")
         if found.unknown:

@@ -17,7 +17,7 @@ from honestdp.errors import BudgetError, InputError, Interrupted, fail
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
     from honestdp.planning.plan import Plan
-    from honestdp.release.publish import Release
+    from honestdp.release.released import Release
     from honestdp.schema import Schema
 
 FEW = 1000  # rows
@@ -25,9 +25,10 @@ NOTHING = 4  # exit code of a search that ended without a model
 
 
 def _procedures() -> list[str]:
-    from honestdp.planning.spec import OPTIONS
+    from honestdp.planning.spec import AUTO
+    from honestdp.procedures import procedures
 
-    return list(OPTIONS)
+    return [AUTO, *procedures.names()]
 
 
 def _models() -> list[str]:
@@ -134,9 +135,9 @@ def resume(
 
     Example: honestdp resume run
     """
-    from honestdp.release.json_files import ASKED, CARD, PRIVATE
+    from honestdp.run_files import CARD, CONFIG, PRIVATE
 
-    kept = run / PRIVATE / ASKED
+    kept = run / PRIVATE / CONFIG
     if (run / CARD).exists() and not kept.exists():
         way = f"`honestdp card {shlex.quote(str(run))}` shows it"
         raise fail("run", str(run), f"is finished; {way}")
@@ -309,7 +310,7 @@ def _carried_out(
 
     with voice.busy("getting ready"):
         from honestdp.progress import Bar
-        from honestdp.run import run
+        from honestdp.runner.run import run
 
     kept = {**asked.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
     bar = nullcontext() if voice.silent else Bar(simulated=ledger is None)
@@ -322,7 +323,7 @@ def _carried_out(
                 seed=asked.values.get("seed"),
                 folder=out,
                 progress=progress,
-                asked=Asked(kept).to_toml(out),
+                config=Asked(kept).to_toml(out),
             )
     except Interrupted as stop:
         raise Stopped(str(stop)) from None

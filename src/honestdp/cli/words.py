@@ -11,13 +11,25 @@ import typer
 from honestdp.cli.options import Json, Quiet
 from honestdp.cli.say import Voice
 from honestdp.errors import fail
+from honestdp.procedures import procedures
 from honestdp.words import WORDS
+
+
+def _words() -> dict[str, str]:
+    """All words, those of procedures after the word itself."""
+    own = {kind.name: kind.summary for kind in procedures if kind.summary}
+    found: dict[str, str] = {}
+    for name, text in WORDS.items():
+        found[name] = text
+        if name == "procedure":
+            found |= own
+    return found
 
 
 def command(
     word: Annotated[
         list[str] | None,
-        typer.Argument(help="One of them; none: all.", autocompletion=lambda: list(WORDS)),
+        typer.Argument(help="One of them; none: all.", autocompletion=lambda: list(_words())),
     ] = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -26,15 +38,16 @@ def command(
 
     Example: honestdp words noise multiplier
     """
+    known = _words()
     asked = " ".join(word or ()).lower().replace("_", " ")
     names = [
-        name for name in WORDS if not asked or asked.replace("-", " ") == name.replace("-", " ")
+        name for name in known if not asked or asked.replace("-", " ") == name.replace("-", " ")
     ]
     if not names:
-        near = get_close_matches(asked, WORDS, 1)
-        way = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(WORDS)}"
+        near = get_close_matches(asked, known, 1)
+        way = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         raise fail("word", asked, way)
-    found = {name: WORDS[name] for name in names}
+    found = {name: known[name] for name in names}
     wide = max(map(len, found)) + 2
     lines = [
         fill(f"{name:<{wide}}{text}", 98, subsequent_indent=" " * wide)

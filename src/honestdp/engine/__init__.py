@@ -16,7 +16,7 @@ from honestdp.engine.examples import Examples, examples
 from honestdp.engine.models import Linear, Model, TwoLayer, named, size
 from honestdp.engine.module import Module
 from honestdp.engine.oracle import clipped_sum
-from honestdp.engine.score import clipped_loss, correct, predict, probabilities
+from honestdp.engine.score import correct, predict, probabilities, score_units
 from honestdp.engine.train import Schedule, Snapshot, Trained, train
 from honestdp.randomness import Randomness
 
@@ -32,13 +32,13 @@ __all__ = [
     "Snapshot",
     "Trained",
     "TwoLayer",
-    "clipped_loss",
     "clipped_sum",
     "correct",
     "examples",
     "named",
     "predict",
     "probabilities",
+    "score_units",
     "size",
     "train",
 ]

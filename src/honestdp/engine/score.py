@@ -1,8 +1,9 @@
-"""Scores from parameters: how many rows a candidate gets right, how large its loss is.
+"""Scores from parameters: sums of a metric over rows.
 
 These read data, so a score on protected rows is for an accounted mechanism, not for
-a person. One row moves a count by at most 1 and a clipped loss by at most its bound. A candidate
-whose parameters or outputs are not finite gets the worst score, the same for every data set.
+a person. One row moves a sum by at most the metric's bound. A candidate whose parameters are not
+finite gets the worst score, the same for every data set; a row whose outputs are not, the worst
+value.
 """
 
 from __future__ import annotations
@@ -14,39 +15,38 @@ from torch import Tensor
 
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
-from honestdp.errors import InputError, positive
+from honestdp.errors import InputError, fail
+from honestdp.metrics import Metric, metrics
 from honestdp.units import UNITS
 
 _ROOM = 1 << 22  # floats of inputs and outputs held at once
 
 
-def correct(model: Model, params: Tensor, examples: Examples) -> Tensor:
-    """How many rows each candidate predicts correctly, [candidate]; absent rows never count."""
-    _classes(model)
-    right = torch.zeros(len(params), dtype=torch.long, device=params.device)
-    for outputs, targets, present in _outputs(model, params, examples):
-        sound = torch.isfinite(outputs).all(-1) & (present > 0)
-        right += ((model.loss.predicted(outputs) == targets) & sound).sum(1)
-    return torch.where(_finite(params), right, 0)
+def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples) -> Tensor:
+    """Sums of a metric's values over the rows, [candidate], in whole units of bound / UNITS.
 
-
-def clipped_loss(model: Model, params: Tensor, examples: Examples, bound: float) -> Tensor:
-    """Sum over rows of min(half the squared error, bound), [candidate]; absent rows count 0."""
-    return clipped_loss_units(model, params, examples, bound) * (bound / UNITS)
-
-
-def clipped_loss_units(model: Model, params: Tensor, examples: Examples, bound: float) -> Tensor:
-    """The same in whole units of bound / UNITS, every row's loss rounded by itself: one row moves
-    the sum by at most UNITS, whatever the others are."""
-    if model.loss.classes:
-        raise InputError("model: has classes, no real targets; use correct or predict")
-    positive("bound", bound)
+    Every row's value is clipped to [0, bound] and rounded by itself, so one row moves a sum by at
+    most UNITS, whatever the others are. Absent rows count 0.
+    """
+    if metric.of_classes != bool(model.loss.classes):
+        raise fail("metric", metric.name, f"is not for a model of {_targets(model)}")
+    worst = metric.worst / metric.bound * UNITS
     total = torch.zeros(len(params), dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
-        losses = (outputs.squeeze(-1) - targets).double().square() * (UNITS / (2 * bound))
-        losses = torch.nan_to_num(losses, nan=UNITS).clamp(max=UNITS)
-        total += torch.where(present > 0, losses, 0.0).round().long().sum(1)
-    return torch.where(_finite(params), total, UNITS * len(examples))
+        values = metric.values(model.loss, outputs, targets).double() * (UNITS / metric.bound)
+        values = torch.where(outputs.isfinite().all(-1), values, worst)
+        values = torch.nan_to_num(values, nan=worst).clamp(0, UNITS)
+        total += torch.where(present > 0, values, 0.0).round().long().sum(1)
+    return torch.where(_finite(params), total, round(worst) * len(examples))
+
+
+def correct(model: Model, params: Tensor, examples: Examples) -> Tensor:
+    """How many rows each candidate predicts correctly, [candidate]; absent rows never count."""
+    return score_units(metrics.get("accuracy"), model, params, examples) // UNITS
+
+
+def _targets(model: Model) -> str:
+    return f"{model.loss.classes} classes" if model.loss.classes else "numbers"
 
 
 def predict(model: Model, params: Tensor, examples: Examples) -> Tensor:
@@ -64,7 +64,7 @@ def probabilities(model: Model, params: Tensor, examples: Examples) -> Tensor:
 
 def _classes(model: Model) -> None:
     if not model.loss.classes:
-        raise InputError("model: has real targets, no classes; use clipped_loss or predict")
+        raise InputError("model: has real targets, no classes; use predict")
 
 
 def _finite(params: Tensor) -> Tensor:

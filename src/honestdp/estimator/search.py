@@ -36,7 +36,7 @@ from honestdp.planning.grid import MODULE
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
-from honestdp.release.publish import Release
+from honestdp.release.released import Release
 from honestdp.release.saved import Released, load
 from honestdp.release.tested import known, tested
 from honestdp.schema import Schema

@@ -15,8 +15,8 @@ from honestdp.errors import Interrupted
 from honestdp.ledger import Ledger
 from honestdp.planning.plan import Plan
 from honestdp.progress import Bar
-from honestdp.release.publish import Release
-from honestdp.run import run
+from honestdp.release.released import Release
+from honestdp.runner.run import run
 
 
 def carried_out(

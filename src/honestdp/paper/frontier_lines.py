@@ -10,8 +10,8 @@ from honestdp.errors import InputError
 from honestdp.paper.experiment import LOT_SIZE
 from honestdp.paper.pools import Pool
 from honestdp.planning.grid import NAMED
-from honestdp.planning.procedures import Procedure, SubsetTuning
-from honestdp.planning.rule import Rule
+from honestdp.procedures import Procedure, Request
+from honestdp.procedures.subset_tuning import SubsetTuning
 
 if TYPE_CHECKING:
     from honestdp.planning.plan import Plan
@@ -53,7 +53,7 @@ class Asked:
         known = ("procedure", "hit_probability", "mean_runs", "shape")
         asked = {key: value for key, value in self.options.items() if key in known}
         name = asked.pop("procedure", "untuned")
-        return Rule(name, **asked).procedure(1 if self.free else len(NAMED[self.grid]))
+        return Request(name, asked).among(1 if self.free else len(NAMED[self.grid]))
 
 
 # Liu-Talwar and the profile bound are two theorems on one algorithm, the paper's random stopping:

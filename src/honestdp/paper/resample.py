@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from honestdp.planning.procedures import ComposeAll, Procedure, SubsetTuning
 from honestdp.privacy.runs import RunCount
+from honestdp.procedures import Procedure
+from honestdp.procedures.composition import Composition
+from honestdp.procedures.subset_tuning import SubsetTuning
 
 Counts = NDArray[np.int64]
 Integers = NDArray[np.int64]
@@ -38,7 +40,7 @@ def play(
 ) -> Played:
     """scores: validation counts, [repetition, setting]. noise: the standard deviation on them."""
     repetitions, count = scores.shape
-    if isinstance(procedure, ComposeAll):  # every setting once
+    if isinstance(procedure, Composition):  # every setting once
         runs = np.full(searches, count)
         settings = np.tile(np.arange(count), searches)
     else:

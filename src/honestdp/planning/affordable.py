@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from honestdp.errors import open_unit
 from honestdp.planning.costs import checked_delta
-from honestdp.planning.procedures import (
-    ComposeAll,
-    Procedure,
-    RandomRepeats,
-    RandomStopping,
-    SubsetTuning,
-    Threshold,
-    Training,
-)
 from honestdp.privacy import calibrate
-from honestdp.privacy.calibrate import run_count, stopping_probability
 from honestdp.privacy.events import checked_noise
+from honestdp.procedures import Training, procedures
+from honestdp.procedures.base import SUBSET
 
 MOST = 10_000  # "as many as you like" beyond
-
-# Each procedure at E[K] = k, with its usually smallest bound.
-_WAYS: dict[str, Callable[[int, float], tuple[Procedure, str]]] = {
-    "composition": lambda k, subset: (ComposeAll(k), "pld"),
-    "random-stopping": lambda k, subset: (RandomStopping(k, stopping_probability(k)), "profile"),
-    "random-repeats": lambda k, subset: (RandomRepeats(k, run_count(1.0, k)), "profile"),
-    "threshold": lambda k, subset: (Threshold(k, stopping_probability(k)), "profile"),
-    "subset-tuning": lambda k, subset: (
-        SubsetTuning(k, run_count(1.0, k), subset),
-        "papernot-steinke",
-    ),
-}
 
 
 def affordable(
@@ -43,7 +22,7 @@ def affordable(
     noise_multiplier: float,
     epsilon: float,
     delta: float,
-    subset: float = 0.1,
+    subset: float = SUBSET,
 ) -> dict[str, int]:
     """The most candidates each procedure can choose from within (epsilon, delta).
 
@@ -59,7 +38,8 @@ def affordable(
     open_unit("subset", subset)
 
     def cost(name: str, candidates: int) -> float:
-        option, bound = _WAYS[name](candidates, subset)
-        return option.epsilon(bound, job, noise_multiplier, delta)
+        option = procedures.get(name).make(candidates, {"subset": subset})  # E[K] = candidates
+        return option.epsilon(option.usual_bound, job, noise_multiplier, delta)
 
-    return {name: calibrate.candidates(partial(cost, name), epsilon, MOST) for name in _WAYS}
+    names = [kind.name for kind in procedures if kind.selects]
+    return {name: calibrate.candidates(partial(cost, name), epsilon, MOST) for name in names}

@@ -11,11 +11,14 @@ from contextlib import suppress
 from functools import cache
 
 from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
-from honestdp.planning.procedures import Procedure, Training, procedures
 from honestdp.planning.table import CostTable, Inputs, Row
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
 from honestdp.privacy.events import checked_noise
+from honestdp.procedures import Procedure, Training, procedures
+from honestdp.procedures.base import SUBSET
+from honestdp.procedures.options import shape
+from honestdp.procedures.untuned import Untuned
 
 NEIGHBOURS = (
     "Neighbours: one record replaced by a null record; n is public. Lots are Poisson samples, "
@@ -23,6 +26,9 @@ NEIGHBOURS = (
     "Scores: taken on a disjoint validation part with noise that costs no more than the training "
     "side; a record is in one part only, so the larger side counts, and it is the one shown.",
 )
+
+
+SHAPES: tuple[Shape, ...] = (0.0, 1.0, "poisson")  # of the laws of K that a table shows
 
 
 def default_delta(n: int) -> float:
@@ -57,8 +63,8 @@ def plan(
     noise_multiplier: float | None = None,
     epsilon: float | None = None,
     hit_probability: float | None = None,
-    subset: float = 0.1,
-    shapes: Sequence[Shape] = (0.0, 1.0, "poisson"),
+    subset: float = SUBSET,
+    shapes: Sequence[Shape] = SHAPES,
 ) -> CostTable:
     """What an honest search over `candidates` costs under every known procedure.
 
@@ -89,7 +95,7 @@ def plan(
         hit_probability=_checked(open_unit, "hit_probability", hit_probability),
         subset=open_unit("subset", subset),
     )
-    options = procedures(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
+    options = variants(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
     rows: list[Row] = []
     for option in options:
         for bound in option.bounds:
@@ -109,6 +115,27 @@ def plan(
         return math.inf if value is None else value
 
     return CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+
+
+def variants(
+    candidates: int,
+    hit_probability: float | None = None,
+    subset: float = SUBSET,
+    shapes: Sequence[Shape] = SHAPES,
+) -> list[Procedure]:
+    """Every procedure for this many candidates, one run first.
+
+    Without `hit_probability`, E[K] = candidates and gamma = 1/candidates; with it, the laws
+    that draw the best candidate at least that often (`Unreachable` for shapes that never do).
+    """
+    k = positive_integer("candidates", candidates)
+    open_unit("subset", subset)
+    if isinstance(shapes, str) or not isinstance(shapes, Sequence):
+        raise fail("shapes", shapes, 'give a list, such as [0, 1, "poisson"]')
+    laws = [shape("shape", one) for one in shapes]
+    options = {"hit_probability": hit_probability, "subset": subset, "shapes": laws}
+    kinds = sorted(procedures, key=lambda kind: kind is not Untuned)
+    return [found for kind in kinds for found in kind.variants(k, options)]
 
 
 def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: float) -> Row:

@@ -19,7 +19,6 @@ from honestdp.planning.spec import Spec
 from honestdp.schema import Categorical
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
-LOSS_BOUND = 0.5  # of one row's half squared error on targets in [-1, 1], where losses are scores
 
 
 def grid(spec: Spec) -> Grid:

@@ -7,20 +7,13 @@ from dataclasses import replace
 
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
-from honestdp.planning.plan import Allowance, Plan, check_runs
+from honestdp.planning.plan import Allowance, Plan
 from honestdp.planning.plan import job as training_of
-from honestdp.planning.procedures import (
-    ComposeAll,
-    Procedure,
-    RandomRepeats,
-    Training,
-    Untuned,
-    procedures,
-)
-from honestdp.planning.rule import Rule, wanted
-from honestdp.planning.sides import check_bound, free_noise
+from honestdp.planning.role_costs import free_noise
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy.calibrate import noise_multiplier
+from honestdp.procedures import Procedure, Training, automatic_requests
+from honestdp.procedures.untuned import Untuned
 
 MOST_RUNS = 1000.0  # what "auto" may run in expectation, if the user does not say
 
@@ -29,12 +22,12 @@ def make_plan(spec: Spec) -> Plan:
     """The plan of a search within (epsilon, delta); an `InputError` if there is none."""
     if spec.procedure == AUTO:
         return _choose(spec)
-    return _plan(spec, Rule.asked(spec).procedure(len(defaults.grid(spec))), "asked for")
+    return _plan(spec, spec.request.among(len(defaults.grid(spec))), "asked for")
 
 
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
     """The plan with the least noise that the budget allows, under the smallest bound."""
-    check_runs(spec, chosen)
+    chosen.check(len(defaults.grid(spec)), defaults.delta(spec))
     job, allowed = training_of(spec, chosen), Allowance.of(spec)
     found: dict[str, float] = {}
     failure: InputError | None = None
@@ -56,7 +49,7 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
 def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
     if spec.bound is None:  # loss distributions are never dearer than Renyi curves
         return [bound for bound in chosen.bounds if not bound.startswith("rdp")]
-    check_bound(chosen, spec.bound)
+    chosen.check_bound(spec.bound)
     return [spec.bound]
 
 
@@ -71,15 +64,15 @@ def _choose(spec: Spec) -> Plan:
     if count == 1:
         given = "the grid has one setting" if spec.grid is not None else _WHY_UNTUNED
         return _plan(spec, Untuned(1), given)
-    hit = wanted(spec)
+    hit = spec.wanted_hit_probability
     most = MOST_RUNS if spec.most_runs is None else spec.most_runs
     plans: list[Plan] = []
     failure = fail("most_runs", most, f"no search among {count} settings fits; raise it")
-    for chosen in procedures(count, hit):
-        if not isinstance(chosen, (ComposeAll, RandomRepeats)) or chosen.expected_runs > most:
-            continue
+    for request in automatic_requests(hit):
         try:
-            plans.append(_plan(spec, chosen, ""))
+            chosen = request.among(count)
+            if chosen.expected_runs is not None and chosen.expected_runs <= most:
+                plans.append(_plan(spec, chosen, ""))
         except InputError as error:
             failure = error
     if not plans:

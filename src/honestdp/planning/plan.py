@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
+from honestdp.metrics import Metric, metrics
 from honestdp.planning import defaults
 from honestdp.planning.grid import Grid
-from honestdp.planning.procedures import (
-    ComposeAll,
-    Procedure,
-    SubsetTuning,
-    Threshold,
-    Training,
-    Untuned,
-)
-from honestdp.planning.sides import Sides
-from honestdp.planning.spec import Spec
-from honestdp.privacy import guarantee
+from honestdp.planning.role_costs import RoleCosts
+from honestdp.planning.spec import AUTO, Spec
+from honestdp.privacy import formats, guarantee
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import Event, Gaussian, Repeated
-from honestdp.privacy.runs import LARGEST_DRAW, Capped, Poisson, RunCount
 from honestdp.privacy.spending import Spending, compose
+from honestdp.procedures import Procedure, Request, Training, automatic_requests
 from honestdp.text import down, small, up
 from honestdp.units import LARGEST_NOISE
 from honestdp.version import __version__
 
-MOST_EXPECTED = 1e5
+PUBLIC_FORMAT = 2  # of `Plan.public`; 1 held procedures and events as Python writes them
 
 
 @dataclass(frozen=True)
@@ -56,8 +50,8 @@ class Plan:
     else is worked out from these and the spec when a plan is made, its cost included: a plan with
     a field replaced is priced anew, and refused if it costs more than its spec allows.
 
-    training: size of the training part, lot and steps of every run. sides: what a run costs a
-    training and a validation record; side_epsilons: what the search costs them. spending: what
+    training: size of the training part, lot and steps of every run. role_costs: what a run costs a
+    training and a validation record; role_epsilons: what the search costs them. spending: what
     the ledger is charged, learnt bounds included.
     """
 
@@ -71,8 +65,8 @@ class Plan:
     training: Training = field(init=False)
     row_norm: tuple[float, str] = field(init=False)
     learning: Learning | None = field(init=False)
-    sides: Sides = field(init=False)
-    side_epsilons: Mapping[str, float] = field(init=False)
+    role_costs: RoleCosts = field(init=False)
+    role_epsilons: Mapping[str, float] = field(init=False)
     spending: Spending = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,27 +75,21 @@ class Plan:
                 object.__setattr__(self, name, value)
 
         put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
-        if self.procedure.candidates != len(self.grid):
-            raise InputError(f"plan: is for {self.procedure.candidates} settings, not this grid")
-        if isinstance(self.procedure, Untuned) and len(self.grid) != 1:
-            raise fail("grid", len(self.grid), "settings; untuned trains one: leave one in it")
-        if isinstance(self.procedure, Threshold) and self.spec.threshold is None:
-            raise fail("threshold", None, "needs a public score to reach, such as 0.8")
-        check_runs(self.spec, self.procedure)
+        self.procedure.check(len(self.grid), defaults.delta(self.spec))
         allowed = Allowance.of(self.spec)
         put(training=job(self.spec, self.procedure), learning=allowed.learning)
         run = self.training.event(self.noise_multiplier)
-        sides = Sides.of(self.procedure, self.bound, run, self.score_noise)
-        costs = sides.epsilon(allowed.delta)
+        roles = RoleCosts.of(self.procedure, self.bound, run, self.score_noise)
+        costs = roles.epsilon(allowed.delta)
         if not max(costs.values()) <= allowed.epsilon:
             raise InputError(
                 f"plan costs epsilon={up(max(costs.values()))}, "
                 f"its search may cost {down(allowed.epsilon)}; add noise"
             )
         put(
-            sides=sides,
-            side_epsilons=MappingProxyType(costs),
-            spending=allowed.spending(sides, costs),
+            role_costs=roles,
+            role_epsilons=MappingProxyType(costs),
+            spending=allowed.spending(roles, costs),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -118,13 +106,28 @@ class Plan:
         return self.spending.delta
 
     @property
+    def request(self) -> Request:
+        """The procedure as it was asked for, or as "auto" would be asked for it."""
+        if self.spec.procedure != AUTO:
+            return self.spec.request
+        tried = automatic_requests(self.spec.wanted_hit_probability)
+        own = [one for one in tried if one.name == self.procedure.name]
+        made = [one for one in own if self._is_made_by(one)]
+        return made[0] if made else Request(self.procedure.name)
+
+    def _is_made_by(self, request: Request) -> bool:
+        with suppress(InputError):  # no law of its shape finds the best of so many
+            return request.among(self.procedure.candidates) == self.procedure
+        return False
+
+    @property
     def validation_rows(self) -> int:
-        return 0 if isinstance(self.procedure, Untuned) else self.spec.rows - self.training.n
+        return self.spec.rows - self.training.n if self.procedure.selects else 0
 
     @property
     def shows_scores(self) -> bool:
         """Whether noisy scores may leave."""
-        return self.sides.scoring is not None and self.sides.scoring.kind == "scores"
+        return self.procedure.scoring == "scores"
 
     @property
     def reads_sparse(self) -> bool:
@@ -134,12 +137,17 @@ class Plan:
     @property
     def shows_all(self) -> bool:
         """Whether every candidate may leave, not the winner alone."""
-        return isinstance(self.procedure, (Untuned, ComposeAll))
+        return self.procedure.releases_all
+
+    @property
+    def metric(self) -> Metric:
+        """What candidates are compared by."""
+        return metrics.get(self.spec.metric)
 
     @property
     def sensitivity(self) -> float:
         """The most one validation record moves a score."""
-        return 1.0 if self.spec.classes else defaults.LOSS_BOUND
+        return self.metric.bound
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -158,18 +166,22 @@ class Plan:
     @property
     def share(self) -> float | None:
         """Of the rows, for the tuning subset, where there is one."""
-        return self.procedure.share if isinstance(self.procedure, SubsetTuning) else None
+        return self.procedure.tuning_share
 
     @property
-    def _scored(self) -> str:
-        if self.share is None:
-            return str(self.validation_rows)
-        return f"about {self.share * self.validation_rows:.0f}"
+    def scored_rows(self) -> float:
+        """How many rows a score is over; expected, where a random subset's size is a secret."""
+        return self.validation_rows * (1.0 if self.share is None else self.share)
+
+    def as_score(self, value: float) -> float:
+        """A value of the metric as a score: its sum over the scored rows, larger is better."""
+        return self.metric.as_score(value, self.scored_rows)
 
     def public(self) -> dict[str, Any]:
         """The plan as texts, numbers, lists and dicts: what the ledger keeps."""
-        spec, scoring = self.spec, self.sides.scoring
+        spec, scoring = self.spec, self.role_costs.scoring
         return {
+            "format": PUBLIC_FORMAT,
             "honestdp": __version__,
             "schema": spec.schema.fingerprint,
             "rows": spec.rows,
@@ -178,20 +190,20 @@ class Plan:
             "split_seed": spec.split_seed,
             "model": spec.model_name,
             "grid": [dict(setting) for setting in self.grid.settings],
-            "procedure": repr(self.procedure),
-            "threshold": spec.threshold,
+            "procedure": self.procedure.to_dict(),
+            "metric": self.metric.name,
             "reason": self.reason,
-            "bound": self.sides.bound,
+            "bound": self.bound,
             "events": {
-                "training": repr(self.sides.training),
-                "score": scoring and repr(scoring.event),
+                "training": formats.to_dict(self.role_costs.training),
+                "score": scoring and formats.to_dict(scoring.event),
             },
             "lot_size": self.training.lot_size,
             "steps": self.training.steps,
             "noise_multiplier": self.noise_multiplier,
             "row_norm": list(self.row_norm),
             "scores": scoring and {"kind": scoring.kind, "noise": scoring.noise},
-            "sides": dict(self.side_epsilons),
+            "roles": dict(self.role_epsilons),
             "learnt_bounds": self.learning
             and {
                 "columns": list(self.learning.columns),
@@ -202,69 +214,43 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        n, scoring = self.training.n, self.sides.scoring
+        n, scoring = self.training.n, self.role_costs.scoring
         lines = [
             f"{self.procedure.name}: epsilon {up(self.epsilon)} at delta {small(self.delta)}, "
-            f"accounted by {self.sides.bound}",
+            f"accounted by {self.bound}",
             f"  why: {self.reason}",
             f"  model: {self.spec.model_name}, {_settings(len(self.grid))}",
             f"  training: {n} rows, lots of {self.training.lot_size}, {self.training.steps} steps, "
             f"noise multiplier {self.noise_multiplier:g}",
         ]
         if scoring is not None:
-            shown = "counts of correct predictions" if self.spec.classes else "clipped losses"
             what = "noise of standard deviation" if scoring.kind == "scores" else "Gumbel noise of"
+            about = "" if self.share is None else "about "
             lines.append(
-                f"  scores: {shown} on {self._scored} other rows, with {what} "
-                f"{scoring.noise * self.sensitivity:.4g}"
+                f"  scores: {self.metric.summed} on {about}{self.scored_rows:.0f} other rows, with "
+                f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
         if self.learning is not None:
             lines.append(f"  bounds learnt: {', '.join(self.learning.columns)}")
-        what = (
-            "every candidate, with its noisy score"
-            if self.shows_all and self.shows_scores
-            else "every candidate, no score"
-            if self.shows_all and scoring is not None
-            else "the model"
-            if self.shows_all
-            else "the winner alone; how many ran, and the others, never"
-        )
-        return "\n".join([*lines, f"  what leaves: {what}"])
+        return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])
 
 
 def _settings(count: int) -> str:
     return "one setting" if count == 1 else f"{count} settings"
 
 
-def check_runs(spec: Spec, procedure: Procedure) -> None:
-    """The law of K that is priced is the one that is drawn, and can be run."""
-    if procedure.expected_runs is not None and procedure.expected_runs > MOST_EXPECTED:
-        runs = f"{procedure.expected_runs:.3g}"
-        raise InputError(f"{procedure.name}: would make {runs} runs on average; ask for fewer")
-    law = getattr(procedure, "runs", None)
-    if isinstance(procedure, SubsetTuning) and _may_run_none(procedure.runs):
-        raise fail("shape", "poisson", "may run nothing; the final training needs a winner")
-    if law is not None and law.beyond(LARGEST_DRAW) > 1e-9 * defaults.delta(spec):
-        raise InputError(f"{procedure.name}: may need more than {LARGEST_DRAW} runs; give a cap")
-
-
-def _may_run_none(law: RunCount) -> bool:
-    # A large Poisson law's P(K = 0) is too small to be written down, and still not 0.
-    inner = law.law if isinstance(law, Capped) else law
-    return isinstance(inner, Poisson) or law.probability_of_none() > 0
-
-
 def job(spec: Spec, procedure: Procedure) -> Training:
     """How every run trains: on all rows where none are held out, else on the training part."""
     n = spec.rows
-    if not isinstance(procedure, Untuned):
+    if procedure.selects:
         n -= round(spec.validation * spec.rows)
         if not 0 < n < spec.rows:
             raise fail("rows", spec.rows, "too few to train on some and score on others")
     steps = defaults.steps(spec, n)
     found = Training(n, defaults.lot_size(spec, n, steps), steps)
-    if isinstance(procedure, SubsetTuning):
-        q, share = found.sampling_probability, procedure.share
+    share = procedure.tuning_share
+    if share is not None:
+        q = found.sampling_probability
         held = min(q * share * n, q * (1 - share) * spec.rows)
         if held < 1:
             remedy = f"its lots would hold {held:.3g} rows; change it, or raise lot_size"
@@ -276,7 +262,7 @@ def job(spec: Spec, procedure: Procedure) -> Training:
 class Allowance:
     """What the search itself may cost, after learnt bounds have taken their share.
 
-    Every record is in every histogram, so what bounds cost is added to either side.
+    Every record is in every histogram, so what bounds cost is added in either role.
     """
 
     epsilon: float
@@ -303,12 +289,12 @@ class Allowance:
         left = _less(epsilon, spec.learn_share * epsilon), _less(delta, own)
         return cls(*left, Learning(columns, noise), learnt)
 
-    def spending(self, sides: Sides, costs: Mapping[str, float]) -> Spending:
+    def spending(self, roles: RoleCosts, costs: Mapping[str, float]) -> Spending:
         cost = max(costs.values())
         search = (
             Spending.of_pair(cost, self.delta)
-            if sides.bound == "liu-talwar"
-            else Spending.of_curve(sides.curve(self.delta), self.delta, epsilon=cost)
+            if roles.bound == "liu-talwar"
+            else Spending.of_curve(roles.curve(self.delta), self.delta, epsilon=cost)
         )
         return compose([self.learnt, search]) if self.learnt else search
 

@@ -6,37 +6,31 @@ A newcomer gives the schema, the number of rows and epsilon; all else has a defa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any
 
 from honestdp.errors import (
     InputError,
-    above,
     fail,
     instance,
     open_unit,
     positive,
     positive_integer,
-    unit,
 )
+from honestdp.metrics import default_metric, metrics
 from honestdp.planning.costs import checked_delta
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
+from honestdp.procedures import Request, procedures
+from honestdp.procedures.base import HIT_PROBABILITY
+from honestdp.procedures.options import Options, mean_runs
 from honestdp.schema import Schema
 
 AUTO = "auto"
-# The procedures, and which options each of them reads.
-OPTIONS: dict[str, tuple[str, ...]] = {
-    AUTO: ("hit_probability", "most_runs"),
-    "untuned": ("bound",),
-    "composition": ("scores", "bound"),
-    "random-stopping": ("hit_probability", "mean_runs", "bound"),
-    "threshold": ("threshold", "hit_probability", "mean_runs", "cap", "bound"),
-    "random-repeats": ("shape", "hit_probability", "mean_runs", "cap", "bound"),
-    "subset-tuning": ("subset", "shape", "hit_probability", "mean_runs", "cap", "bound"),
-}
-SHAPES = {"geometric": 1.0, "logarithmic": 0.0}
+# What "auto" reads: how often the best setting should be tried, in how many runs at most.
+_AUTO_OPTIONS: Options = {"hit_probability": open_unit, "most_runs": mean_runs}
 MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
 MOST_ROWS = 2**31 - 1
@@ -61,12 +55,14 @@ class Spec:
     validation: the share of rows that scores are taken on, where there are scores.
     split_seed: of the public permutation that says which rows those are; the card shows it.
     learn_share: of the budget, for bounds that the schema says are to be learnt.
-    Options of single procedures (see OPTIONS): hit_probability or mean_runs say how long to
+    metric: what candidates are compared by; by default accuracy, or the squared error of numbers.
+    Options of single procedures: hit_probability or mean_runs say how long to
     search; shape is that of the law of K: "geometric" (1, the default), "logarithmic" (0),
     "poisson", or any number above -1; cap is its hard stop; threshold the public score to
     reach; subset the share of rows to tune on; scores=False shows none and picks by one
     exponential mechanism; bound names the theorem to account by (default: the smallest that
     holds); most_runs is what "auto" may run in expectation.
+    procedure_options: further options, by name, of a procedure of one's own.
     """
 
     schema: Schema
@@ -90,6 +86,8 @@ class Spec:
     subset: float | None = None
     scores: bool | None = None
     bound: str | None = None
+    metric: str | None = None
+    procedure_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         instance(Schema, "schema", self.schema, 'Schema.load("table.toml")')
@@ -104,9 +102,8 @@ class Spec:
         if abs(self.split_seed) > _LARGEST_SEED:
             raise fail("split_seed", self.split_seed, f"must be at most {_LARGEST_SEED} in size")
         object.__setattr__(self, "split_seed", int(self.split_seed))
-        if self.scores is not None and not isinstance(self.scores, bool):
-            raise fail("scores", self.scores, "must be True or False")
         self._check_model()
+        self._check_metric()
         self._check_options()
         if self.grid is not None:
             object.__setattr__(self, "grid", Grid.of(self.grid))
@@ -132,22 +129,47 @@ class Spec:
         elif self.model == "linear" and classes is not None:
             raise fail("model", "linear", 'the target has classes; take "logistic" or "mlp"')
 
+    def _check_metric(self) -> None:
+        found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
+        if found.of_classes != (self.classes is not None):
+            suited = [m.name for m in metrics if m.of_classes == (self.classes is not None)]
+            raise fail("metric", self.metric, f"does not suit the target; {_or(suited)} does")
+        object.__setattr__(self, "metric", found.name)
+
     def _check_options(self) -> None:
-        if not isinstance(self.procedure, str) or self.procedure not in OPTIONS:
-            raise fail("procedure", self.procedure, f"must be one of {', '.join(OPTIONS)}")
-        for name in sorted({option for options in OPTIONS.values() for option in options}):
-            value = getattr(self, name)
-            if value is not None and name not in OPTIONS[self.procedure]:
-                read = [p for p, options in OPTIONS.items() if name in options]
-                raise fail(name, value, f"{self.procedure} has no such option; {_or(read)} has")
+        instance(Mapping, "procedure_options", self.procedure_options, '{"eta": 3}')
+        known = _options_of(self.procedure)
+        own = {name: getattr(self, name) for name in _OPTION_FIELDS}
+        for name, value in sorted({**self.procedure_options, **own}.items()):
+            if value is None:
+                continue
+            if name not in known:
+                has = [p for p in (AUTO, *procedures.names()) if name in _options_of(p)]
+                said = f"; {_or(has)} has" if has else ""
+                raise fail(name, value, f"{self.procedure} has no such option{said}")
+            checked = known[name](name, value)
+            if name in own:
+                object.__setattr__(self, name, checked)
         if self.hit_probability is not None and self.mean_runs is not None:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
-        if self.procedure == "threshold" and self.threshold is None:
-            raise fail("threshold", None, "needs a public score to reach, such as 0.8")
-        if isinstance(self.shape, str):
-            object.__setattr__(self, "shape", SHAPES.get(self.shape, self.shape))
-        if self.shape is not None and not (isinstance(self.shape, str) and self.shape == "poisson"):
-            object.__setattr__(self, "shape", above(-1, "shape", self.shape))
+        further = {name: known[name](name, value) for name, value in self.procedure_options.items()}
+        object.__setattr__(self, "procedure_options", MappingProxyType(further))
+
+    @property
+    def request(self) -> Request:
+        """The procedure and its options, as asked for."""
+        given = {name: getattr(self, name) for name in _OPTION_FIELDS} | dict(
+            self.procedure_options
+        )
+        known = procedures.get(self.procedure).options
+        return Request(
+            self.procedure, {n: v for n, v in given.items() if n in known and v is not None}
+        )
+
+    @property
+    def wanted_hit_probability(self) -> float:
+        """How often "auto" wants the best setting to be tried."""
+        return HIT_PROBABILITY if self.hit_probability is None else self.hit_probability
 
     @property
     def classes(self) -> int | None:
@@ -182,12 +204,6 @@ class Spec:
         return f"{made} of {self.parameters} parameters{own}{of}"
 
 
-def _at_least_one(name: str, value: object) -> float:
-    if positive(name, value) < 1:
-        raise fail(name, value, "at least one run is made; give 1 or more")
-    return float(value)  # type: ignore[arg-type]
-
-
 def _few_rows(name: str, value: object) -> int:
     if positive_integer(name, value) > MOST_ROWS:
         raise fail(name, value, f"must be at most {MOST_ROWS}, what sums can hold; give fewer")
@@ -207,16 +223,26 @@ _CHECKS: dict[str, Callable[[str, object], float]] = {
     "validation": open_unit,
     "learn_share": open_unit,
     "delta": open_unit,
-    "hit_probability": open_unit,
-    "subset": open_unit,
-    "threshold": unit,
     "lot_size": positive_integer,
     "steps": _few_steps,
-    "cap": positive_integer,
-    "mean_runs": _at_least_one,
-    "most_runs": _at_least_one,
 }
 _NEEDED = ("rows", "epsilon", "validation", "learn_share")
+# The fields that are options of procedures.
+_OPTION_FIELDS = (
+    "hit_probability", "mean_runs", "most_runs", "shape", "cap", "threshold", "subset", "scores",
+    "bound",
+)  # fmt: skip
+
+
+def _options_of(procedure: str) -> Options:
+    """Which options a procedure reads, and what checks them."""
+    if procedure == AUTO:
+        return _AUTO_OPTIONS
+    return {**procedures.get(procedure).options, "bound": _any_name}
+
+
+def _any_name(name: str, value: object) -> object:
+    return value  # which bounds hold depends on the procedure's law: planning checks it
 
 
 def _volume(shape: Sequence[int]) -> int:

@@ -11,25 +11,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
-from honestdp.release.json_files import (
-    CARD,
-    MODEL,
-    TENSORS,
-    Part,
-    digest,
-    from_json,
-    sha256,
-    to_json,
-    way_to,
-)
+from honestdp.metrics import Metric, default_metric, metrics
+from honestdp.procedures import procedures
+from honestdp.release.json_files import Part, digest, from_json, sha256, to_json
+from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
-SHOWS_ALL = ("untuned", "composition")  # procedures whose every candidate may leave
+# 2: procedures and laws of K are dicts; in 1 they are texts, as Python wrote them.
+FORMAT: Final = 2
 
 
 class Guarantee(Part):
@@ -96,7 +90,7 @@ class Card(Part):
     ledger: None in a simulation. audit_lower_bound: of this very run, if one was made.
     """
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = FORMAT
     mark: Literal["", "SIMULATION, NOT PRIVATE"]
     guarantee: Guarantee
     setting: str
@@ -121,6 +115,28 @@ class Card(Part):
     plan_fingerprint: str
     ledger: LedgerEntry | None
     audit_lower_bound: float | None = None
+
+    @property
+    def metric(self) -> Metric:
+        """What candidates were compared by. The first cards do not say: there it followed from
+        the target."""
+        known = self.declared_public.get("metric")
+        if known in metrics:
+            return metrics.get(known)
+        schema = self.declared_public.get("schema")
+        target = schema.get("target") if isinstance(schema, Mapping) else None
+        classes = target.get("classes") if isinstance(target, Mapping) else None
+        return default_metric(len(classes) if isinstance(classes, (list, tuple)) else None)
+
+    @property
+    def releases_all(self) -> bool:
+        """Whether every candidate could leave; of a procedure that is not installed here, no."""
+        return self.procedure in procedures and procedures.get(self.procedure).releases_all
+
+    @property
+    def selects(self) -> bool:
+        """Whether candidates were compared."""
+        return self.procedure not in procedures or procedures.get(self.procedure).selects
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Card:
@@ -170,7 +186,7 @@ class Card(Part):
             f"Setting: {self.setting} Trusted: {self.trusted}",
             f"Released: {self.released}",
             f"Procedure: {self.procedure}; {self.reason}.",
-            f"Model: {self.model}.{_winner(self.winner)}",
+            f"Model: {self.model}.{_winner(self)}",
             "",
             "What touched the data, all covered by the one guarantee:",
             *(f"- {a.what}: {a.mechanism}, noise {a.noise:.6g}." for a in self.covered),
@@ -212,11 +228,16 @@ def _split(card: Card) -> str:
     return f" Rows were held out for scores by a public permutation, from split_seed {seed}."
 
 
-def _winner(winner: Chosen | None) -> str:
+def _winner(card: Card) -> str:
+    winner = card.winner
     if winner is None:
         return " The search ended with nothing."
     setting = ", ".join(f"{name}={value}" for name, value in winner.setting.items())
-    score = "" if winner.noisy_score is None else f", noisy score {winner.noisy_score:.4f}"
+    score = (
+        ""
+        if winner.noisy_score is None
+        else f", noisy {card.metric.label} {winner.noisy_score:.4f}"
+    )
     return f" Winner: {setting}{score}."
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict
 from functools import cache
 from importlib.metadata import version
+from typing import Literal
 
 from honestdp.ledger import fingerprint
 from honestdp.planning.plan import Allowance, Plan
-from honestdp.planning.procedures import ComposeAll
-from honestdp.planning.rule import Rule
 from honestdp.release.card import (
     Access,
     Accounting,
@@ -24,15 +22,6 @@ from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
 
 _LIBRARIES = ("dp-accounting", "numba", "numpy", "scipy", "torch")
-_BOUNDS = {
-    "pld": "privacy loss distributions (dp-accounting), composed numerically on the private side",
-    "rdp": "Renyi curves, converted by Canonne, Kamath & Steinke 2020",
-    "rdp-classic": "Renyi curves, converted by Mironov 2017",
-    "liu-talwar": "Liu & Talwar 2019, Theorem 3.4, on what one run costs",
-    "papernot-steinke": "Papernot & Steinke 2022, on one run's Renyi curve",
-    "profile": "the profile bound (generalises Koskela, Redberg & Wang 2024), on one run's "
-    "privacy loss distribution",
-}
 
 
 def card_of(
@@ -43,8 +32,10 @@ def card_of(
     simulated: bool,
 ) -> Card:
     """The card, but for its entry in the ledger."""
-    spec, sides = plan.spec, plan.sides
-    training, validation = plan.side_epsilons["training"], plan.side_epsilons.get("validation", 0.0)
+    spec, paid = plan.spec, plan.role_epsilons
+    dearer: Literal["training", "validation"] = (
+        "validation" if paid.get("validation", 0.0) > paid["training"] else "training"
+    )
     return Card(
         mark=SIMULATION if simulated else "",
         guarantee=_guarantee(plan, simulated),
@@ -59,9 +50,9 @@ def card_of(
         released=_released(plan),
         covered=_covered(plan),
         accounting=Accounting(
-            bound=sides.bound,
+            bound=plan.bound,
             conversion=_conversion(plan),
-            larger_side="validation" if validation > training else "training",
+            larger_side=dearer,
             assumptions=_assumptions(plan, simulated),
         ),
         declared_public={
@@ -72,12 +63,13 @@ def card_of(
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
             "grid": [dict(setting) for setting in plan.grid.settings],
-            "procedure": repr(plan.procedure),
+            "procedure": plan.procedure.to_dict(),
             "search": {
-                **asdict(Rule.behind(spec, plan.procedure)),
+                "name": plan.request.name,
+                **plan.request.options,
                 "delta": Allowance.of(spec).delta,
             },
-            "threshold": spec.threshold,
+            "metric": plan.metric.name,
             "lot_size": list(plan.lot_sizes),
             "sampling_probability": plan.training.sampling_probability,
             "steps": plan.training.steps,
@@ -127,37 +119,20 @@ def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
 
 
 def _conversion(plan: Plan) -> str:
-    found = _BOUNDS[plan.sides.bound]
-    if plan.share is not None:
-        found += (
-            "; then Koskela & Kulkarni 2023 for tuning on a random subset and training on the rest"
-        )
+    found = plan.procedure.theorem(plan.bound)
     if plan.learning is not None:
         found += "; what the learnt bounds cost is added"
     return found
 
 
 def _released(plan: Plan) -> str:
-    bounds = "" if plan.learning is None else ", and the bounds that were learnt"
-    if not plan.shows_all:
-        score = (
-            "noisy score"
-            if plan.share is None
-            else "noisy score (of its training on the tuning subset, not of the model released)"
-        )
-        return (
-            f"the winner alone: its model, hyperparameters and {score}{bounds}. How many "
-            "candidates ran, the others and their scores were never released."
-        )
-    if isinstance(plan.procedure, ComposeAll):
-        scores = "with their noisy scores" if plan.shows_scores else "and which one was picked"
-        everyone = f"the models and hyperparameters of all {len(plan.grid)} candidates"
-        return f"{everyone}, {scores}{bounds}."
-    return f"one model, trained with hyperparameters fixed beforehand{bounds}."
+    return plan.procedure.released(
+        "" if plan.learning is None else ", and the bounds that were learnt"
+    )
 
 
 def _covered(plan: Plan) -> tuple[Access, ...]:
-    job, scoring = plan.training, plan.sides.scoring
+    job, scoring = plan.training, plan.role_costs.scoring
     subset = plan.share is not None
     found = [
         Access(
@@ -166,19 +141,18 @@ def _covered(plan: Plan) -> tuple[Access, ...]:
             + f"{job.steps} clipped sums of Poisson lots (sampling probability "
             f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm",
             noise=plan.noise_multiplier,
-            epsilon=plan.side_epsilons["training"],
+            epsilon=plan.role_epsilons["training"],
         )
     ]
     if scoring is not None:
-        what = "counts of correct predictions" if plan.spec.classes else "sums of clipped losses"
         one = "score of every candidate" if scoring.kind == "scores" else "choice of the winner"
         how = "Gaussian noise" if scoring.kind == "scores" else "one exponential mechanism (Gumbel)"
         found.append(
             Access(
                 what=f"validation {one}",
-                mechanism=f"{what} with {how}",
+                mechanism=f"{plan.metric.summed} with {how}",
                 noise=scoring.noise * plan.sensitivity,
-                epsilon=plan.side_epsilons["validation"],
+                epsilon=plan.role_epsilons["validation"],
             )
         )
     if plan.learning is not None:
@@ -210,23 +184,11 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
             "sums are whole numbers, and every rounding is paid for by the clip norm",
         ),
     ]
-    if plan.sides.scoring is not None:
+    if plan.procedure.selects:
         found.append(
             one("training and validation rows are disjoint", "a public permutation of row numbers")
         )
-    if not plan.shows_all:
-        found += [
-            one(
-                "only the winner is seen",
-                "the number of runs, the losers and their scores are dropped inside the run",
-            ),
-            one(
-                "the number of runs is drawn once, from the declared law",
-                "by a coin of its own, kept if the run is interrupted",
-            ),
-        ]
-    if plan.share is not None:
-        found.append(one("the tuning subset is a Poisson sample", "every row by its own coin"))
+    found += [one(*condition) for condition in plan.procedure.conditions]
     if simulated:
         found.append(one("the randomness is secret", "it came from a known seed", holds=False))
     return tuple(found)

@@ -5,28 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from honestdp.errors import InputError
 
-# What is in a finished run's folder. The card comes last: where it is, all is.
-CARD, MODEL, TENSORS = "card.json", "model.json", "model.safetensors"
-FILES = (TENSORS, MODEL, CARD)
-# Beside them, where the command line made it: how the run was asked for, what public rows said of
-# the model, and the page to look at.
-ASKED, TESTED, REPORT = "asked.toml", "test.json", "report.html"
-PRIVATE = ".private"  # the folder in it of a run that is not finished
-
 WIDEST = -1.2345678901234567e-100  # no number is longer in JSON
-
-
-def way_to(folder: Path, otherwise: str) -> str:
-    """What to do about a file that a finished run's folder should hold."""
-    unfinished = (folder / PRIVATE).is_dir()
-    return "its run is not finished: resume it" if unfinished else otherwise
 
 
 class Part(BaseModel):

@@ -21,17 +21,9 @@ from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
 from honestdp.errors import InputError
 from honestdp.planning.grid import Setting
-from honestdp.release.json_files import (
-    MODEL,
-    TENSORS,
-    WIDEST,
-    Part,
-    from_json,
-    room_for,
-    sha256,
-    to_json,
-)
+from honestdp.release.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
 from honestdp.release.predictor import Predictor
+from honestdp.run_files import MODEL, TENSORS
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 from honestdp.version import __version__

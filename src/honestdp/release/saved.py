@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
 from honestdp.private_files import sync_folder
-from honestdp.release.card import SHOWS_ALL, Card
-from honestdp.release.json_files import CARD, FILES, MODEL, sha256, way_to
+from honestdp.release.card import Card
+from honestdp.release.json_files import sha256
 from honestdp.release.model_files import read_model
 from honestdp.release.predictor import Predictor
+from honestdp.run_files import CARD, FILES, MODEL, way_to
 from honestdp.schema import Schema
 from honestdp.text import small, up
 
@@ -83,15 +84,14 @@ class Released:
 
     def __repr__(self) -> str:
         mark = f"{self.card.mark}; " if self.card.mark else ""
-        found = "nothing" if self.winner is None else _shown(self.winner)
+        found = "nothing" if self.winner is None else _shown(self.winner, self.card.metric.label)
         return (
             f"{type(self).__name__}({mark}epsilon={up(self.epsilon)}, delta={small(self.delta)}, "
             f"procedure={self.card.procedure!r}, winner: {found})"
         )
 
 
-def _shown(fitted: Predictor) -> str:
-    what = "score" if fitted.model.loss.classes else "mean loss"
+def _shown(fitted: Predictor, what: str) -> str:
     score = "" if fitted.noisy_score is None else f", noisy {what} {fitted.noisy_score:.4f}"
     return ", ".join(f"{name}={value}" for name, value in fitted.setting.items()) + score
 
@@ -130,6 +130,6 @@ def read(files: dict[str, bytes], module: Any = None) -> Released:
     file, schema, found = read_model(files, module)
     if file.mark != card.mark or bool(card.mark) != (card.ledger is None):
         raise InputError(f"{CARD}: says something else than {MODEL} about being a simulation")
-    shown = tuple(found) if card.procedure in SHOWS_ALL else ()
+    shown = tuple(found) if card.releases_all else ()
     winner = found[0] if file.winner else None
     return Released(schema, winner, shown, card, files)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from honestdp.errors import InputError
+from honestdp.metrics import Metric
 from honestdp.release.card import Card, Chosen
 from honestdp.report.declared import Declared
 from honestdp.report.facts import score_noise, shown
@@ -27,7 +28,7 @@ class Candidates:
     everyone: tuple[Chosen, ...]
     winner: Chosen
     noise: float | None
-    classes: bool
+    metric: Metric
 
     @classmethod
     def of(cls, card: Card, declared: Declared) -> Candidates | None:
@@ -35,18 +36,17 @@ class Candidates:
         if card.winner is None or not card.others:
             return None
         everyone = [card.winner, *card.others]
-        classes = declared.table.target.classes is not None
         without = sum(one.noisy_score is None for one in everyone)
         if 0 < without < len(everyone):
             raise InputError("card.json: only some of its candidates have scores; it was altered")
         if without:
-            return cls(tuple(everyone), card.winner, None, classes)
-        everyone.sort(key=lambda one: (one.noisy_score or 0.0) * (-1 if classes else 1))
-        return cls(tuple(everyone), card.winner, score_noise(card, declared), classes)
+            return cls(tuple(everyone), card.winner, None, card.metric)
+        everyone.sort(key=lambda one: -card.metric.as_score(one.noisy_score or 0.0, 1))
+        return cls(tuple(everyone), card.winner, score_noise(card, declared), card.metric)
 
     @property
     def score_name(self) -> str:
-        return "noisy score" if self.classes else "noisy mean loss"
+        return f"noisy {self.metric.label}"
 
     @property
     def scores(self) -> list[float]:
@@ -123,7 +123,7 @@ class Candidates:
             {
                 "type": "contour", "x": across, "y": upward, "hoverinfo": "skip",
                 "z": [[means.get((a, b)) for a in across] for b in upward],
-                "colorscale": "shades" if self.classes else "shades reversed",
+                "colorscale": "shades" if self.metric.larger_is_better else "shades reversed",
                 "showscale": False,  # plotly's bar needs a looser policy; the lines are labelled
                 "contours": {"showlabels": True, "labelfont": {"color": "ink", "size": 11}},
                 "line": {"color": "paper", "width": 1},

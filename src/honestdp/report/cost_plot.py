@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from honestdp.errors import InputError
-from honestdp.planning.costs import answer
-from honestdp.planning.procedures import Procedure, RandomStopping, Training, procedures
-from honestdp.planning.rule import Rule
+from honestdp.planning.costs import answer, variants
 from honestdp.planning.table import CostTable, Inputs
+from honestdp.procedures import Procedure, Request, Training
 from honestdp.report.picture import Line, Panel, Picture, save
 
 
@@ -30,19 +29,19 @@ def cost_lines(inputs: Inputs) -> list[Line]:
     """One line for each procedure and bound, in the order of their ends."""
     curves: dict[str, list[tuple[int, float]]] = {}
     for k in candidate_counts(inputs):
-        for option in procedures(k, inputs.hit_probability, inputs.subset):
-            for bound in _drawn(option):
+        for option in variants(k, inputs.hit_probability, inputs.subset):
+            for bound in option.drawn_bounds:
                 _put(curves, inputs, option, bound)
     lines = _lines(curves)
     return sorted(lines, key=lambda line: -line.y[-1])
 
 
-def rule_line(inputs: Inputs, rule: Rule, bound: str) -> Line | None:
+def request_line(inputs: Inputs, request: Request, bound: str) -> Line | None:
     """The line of one search as it was asked for; None where its bound answers nowhere."""
     curves: dict[str, list[tuple[int, float]]] = {}
     for k in candidate_counts(inputs):
         with suppress(InputError):  # no law of its shape finds the best of so many
-            _put(curves, inputs, rule.procedure(k), bound)
+            _put(curves, inputs, request.among(k), bound)
     return next(iter(_lines(curves)), None)
 
 
@@ -71,15 +70,6 @@ def _lines(curves: dict[str, list[tuple[int, float]]]) -> list[Line]:
 
 def _job(inputs: Inputs) -> Training:
     return Training(inputs.n, inputs.lot_size, inputs.steps)
-
-
-def _drawn(option: Procedure) -> tuple[str, ...]:
-    """Both bounds of random stopping (the paper's and ours); else the usually smallest one."""
-    if isinstance(option, RandomStopping):
-        return option.bounds
-    if option.shape == "poisson" or option.name == "subset-tuning":
-        return option.bounds[:1]
-    return option.bounds[-1:]
 
 
 def _name(option: Procedure, bound: str) -> str:

@@ -7,28 +7,25 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from honestdp.errors import InputError
-from honestdp.planning.rule import Rule
-from honestdp.privacy.calibrate import Shape
+from honestdp.procedures import Request
 from honestdp.release.card import Card
-from honestdp.release.json_files import CARD, TESTED, Part
+from honestdp.release.json_files import Part
+from honestdp.run_files import CARD, TESTED
 from honestdp.schema import Schema
 
 
-class Search(Part):
+class Search(BaseModel):
     """How the procedure follows from the number of candidates, and the delta it is priced at."""
 
+    model_config = ConfigDict(hide_input_in_errors=True, allow_inf_nan=False, extra="allow")
+
     name: str
-    hit_probability: float | None
-    mean_runs: float | None
-    shape: Shape | None
-    cap: int | None
-    subset: float | None
-    scores: bool | None
     delta: float = Field(gt=0, lt=1)
 
     @property
-    def rule(self) -> Rule:
-        return Rule(**self.model_dump(exclude={"delta"}))
+    def request(self) -> Request:
+        given = self.model_extra or {}
+        return Request(self.name, {name: v for name, v in given.items() if v is not None})
 
 
 class Declared(BaseModel):
@@ -42,13 +39,20 @@ class Declared(BaseModel):
     split_seed: int | None = None  # not on the first cards
     table: Schema = Field(alias="schema")
     grid: list[dict[str, Any]] = Field(min_length=1)
-    procedure: str
     search: Search
-    threshold: float | None
+    threshold: float | None = None  # on cards of format 1 beside the search's other options
     lot_size: list[float] = Field(min_length=1)
     sampling_probability: float = Field(gt=0, le=1)
     steps: int = Field(ge=1)
     noise_multiplier: float = Field(gt=0)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that the procedure was asked for with, as a reader calls them."""
+        found = dict(self.search.request.options)
+        if self.threshold is not None:
+            found["threshold"] = self.threshold
+        return {name.replace("_", " ").capitalize(): value for name, value in found.items()}
 
     @classmethod
     def of(cls, card: Card) -> Declared:

@@ -8,14 +8,7 @@ from typing import Any
 
 from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
-from honestdp.planning.procedures import (
-    ComposeAll,
-    RandomRepeats,
-    RandomStopping,
-    SubsetTuning,
-    Threshold,
-    Untuned,
-)
+from honestdp.ledger.plans import procedure_name
 from honestdp.privacy.guess import guess_chance, guess_chance_swapped
 from honestdp.release.card import Card, Chosen
 from honestdp.report.declared import Declared, TestResults
@@ -102,14 +95,12 @@ def _score(card: Card, declared: Declared) -> list[Tile]:
     score = card.winner and card.winner.noisy_score
     if score is None:
         return []
-    classes = declared.table.target.classes is not None
-    title = "Noisy score of the winner" if classes else "Noisy mean loss of the winner"
-    what = "share of right answers" if classes else "smaller is better; clipped losses"
+    title = f"Noisy {card.metric.label} of the winner"
     rows = scored_rows(declared)
     meaning = (
-        f"{what} on {'about ' if _share(declared) else ''}{rows:,.0f} rows held out, with noise of "
-        f"\u00b1{score_noise(card, declared):.2g} added for their protection; the best of several "
-        "flatters itself a little"
+        f"{card.metric.meaning} on {'about ' if _share(declared) else ''}{rows:,.0f} rows held "
+        f"out, with noise of \u00b1{score_noise(card, declared):.2g} added for their protection; "
+        "the best of several flatters itself a little"
     )
     if _share(declared):
         meaning += "; of its training on the tuning subset, not of the model released"
@@ -146,8 +137,7 @@ def scored_on(declared: Declared) -> str:
 
 
 def _share(declared: Declared) -> float | None:
-    found = declared.search.rule.procedure(len(declared.grid))
-    return found.share if isinstance(found, SubsetTuning) else None
+    return declared.search.request.among(len(declared.grid)).tuning_share
 
 
 @dataclass(frozen=True)
@@ -225,21 +215,13 @@ class Budget:
         return f"{math.floor(1000 * (1 - self.used) + 1e-6) / 10:g} %"
 
 
-# A plan names its procedure as Python writes it.
-_NAMES = {
-    kind.__name__: kind.name
-    for kind in (Untuned, ComposeAll, RandomStopping, RandomRepeats, Threshold, SubsetTuning)
-}
-
-
 def _line(charge: Charge, own: bool) -> Line:
     plan = charge.plan
-    kind = str(plan.get("procedure", "")).partition("(")[0]
     return Line(
         number=charge.receipt.id,
         epsilon=up(charge.receipt.epsilon),
         delta=small(charge.receipt.delta),
-        procedure=_NAMES.get(kind, kind),
+        procedure=procedure_name(plan),
         model=str(plan.get("model", "")),
         released=charge.released,
         own=own,

@@ -6,10 +6,10 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from honestdp.planning.rule import HIT_PROBABILITY, SUBSET
 from honestdp.planning.table import Inputs
+from honestdp.procedures.base import HIT_PROBABILITY, SUBSET
 from honestdp.release.card import Card
-from honestdp.report.cost_plot import cost_lines, rule_line
+from honestdp.report.cost_plot import cost_lines, request_line
 from honestdp.report.declared import Declared
 from honestdp.report.facts import Budget
 from honestdp.report.picture import Line
@@ -69,16 +69,16 @@ class Costs:
     """
 
     def __init__(self, card: Card, declared: Declared) -> None:
-        rule = declared.search.rule
+        request = declared.search.request
         self.candidates = len(declared.grid)
         self.mark = (self.candidates, card.covered[0].epsilon)
         self.learnt = card.preprocessing.epsilon > 0  # paid beside the search
         self.noise = declared.noise_multiplier
-        own = rule.procedure(self.candidates)
-        self.hit = rule.hit_probability
-        if rule.mean_runs is not None:  # the others at this run's own chance
+        own = request.among(self.candidates)
+        self.hit = request.options.get("hit_probability")
+        if request.options.get("mean_runs") is not None:  # the others at this run's own chance
             self.hit = own.hit_probability
-        elif own.hit_probability in (None, 1.0) or rule.name == "untuned":
+        elif own.hit_probability in (None, 1.0) or not own.selects:
             self.hit = HIT_PROBABILITY
         if self.hit is not None and not 0 < self.hit < 1:
             self.hit = None
@@ -91,9 +91,9 @@ class Costs:
             noise_multiplier=declared.noise_multiplier,
             epsilon=None,
             hit_probability=self.hit,
-            subset=rule.subset or SUBSET,
+            subset=request.options.get("subset", SUBSET),
         )
-        self.own = self._through_mark(rule_line(inputs, rule, card.accounting.bound))
+        self.own = self._through_mark(request_line(inputs, request, card.accounting.bound))
         self.others = [line for line in cost_lines(inputs) if not _same(line, self.own)]
 
     def _through_mark(self, line: Line | None) -> Line | None:

@@ -21,12 +21,12 @@ from markupsafe import Markup
 from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
 from honestdp.private_files import replace_file
-from honestdp.release.card import SHOWS_ALL, Card, verify
-from honestdp.release.json_files import CARD, REPORT, TESTED
+from honestdp.release.card import Card, verify
 from honestdp.report import facts
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.declared import Declared, TestResults
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
+from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.text import small, up
 
 
@@ -113,7 +113,7 @@ def _page(
         tabs=tabs,
         trained_on=facts.trained_on(declared),
         scored_on=facts.scored_on(declared),
-        shows_all=card.procedure in SHOWS_ALL,
+        shows_all=card.releases_all,
         settings=[] if card.winner is None else facts.settings(card.winner),
         columns=facts.columns(declared),
         figures={name: _marked(card, figure) for name, figure in figures.items()},

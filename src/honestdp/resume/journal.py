@@ -25,10 +25,10 @@ from typing import Any
 from honestdp.engine.work import CandidateState
 from honestdp.errors import FolderError, InputError, Interrupted, fail
 from honestdp.private_files import DRAFT, locked, remove_files, replace_file, sync_folder
-from honestdp.release.json_files import ASKED, CARD, FILES, PRIVATE
+from honestdp.procedures import Draw, Outcome
 from honestdp.resume.state import RunState, StateFile
+from honestdp.run_files import CARD, CONFIG, FILES, PRIVATE
 from honestdp.schema import Schema, with_bounds
-from honestdp.select import Draw, Outcome
 
 STATE, LOCK = "state", "lock"
 EVERY = 20.0  # seconds between two notes of where a training stands
@@ -46,7 +46,7 @@ class Journal:
     def use(self, nonce: str, charge: int) -> None:
         """This charge, of this nonce, pays for the run."""
 
-    def check_asked(self) -> None:
+    def check_stop(self) -> None:
         """Raise `Interrupted` if someone asked to stop."""
 
     def schema(self, learn: Callable[[], Schema]) -> Schema:
@@ -97,11 +97,11 @@ class Journal:
 class FolderJournal(Journal):
     """That of a run in a folder: a new one, or one to go on with."""
 
-    def __init__(self, folder: str | os.PathLike[str], file: StateFile, asked: str = "") -> None:
+    def __init__(self, folder: str | os.PathLike[str], file: StateFile, config: str = "") -> None:
         self.folder: Path = Path(folder)
         self._file, self._private = file, self.folder / PRIVATE
         self._steps = 0  # of the search, counted as they are asked for
-        self._asked = False
+        self._stopping = False
         self._charge: int | None = None
         self._lock: int | None = None
         self._next = time.monotonic() + EVERY
@@ -111,9 +111,9 @@ class FolderJournal(Journal):
                 self._lock = locked(self._private / LOCK)
                 self._check_unfinished()
                 self._state = self._read()
-                if self._new and asked:
-                    replace_file(self._private / ASKED, asked.encode())
-                by_command = (self._private / ASKED).is_file()
+                if self._new and config:
+                    replace_file(self._private / CONFIG, config.encode())
+                by_command = (self._private / CONFIG).is_file()
                 command = f"honestdp resume {shlex.quote(str(self.folder))}"
                 self.again = command if by_command else f"folder={str(self.folder)!r}"
         except BaseException:  # a Ctrl-C too: a notebook goes on after it
@@ -132,7 +132,7 @@ class FolderJournal(Journal):
             self._private.mkdir(mode=0o700)
             for place in (self.folder, self.folder.absolute().parent):
                 sync_folder(place)
-        ours = {name + end for name in (STATE, LOCK, ASKED, *FILES) for end in ("", DRAFT)}
+        ours = {name + end for name in (STATE, LOCK, CONFIG, *FILES) for end in ("", DRAFT)}
         if self._private.is_symlink() or {one.name for one in self._private.iterdir()} - ours:
             raise fail("folder", str(self._private), "is not a run's; choose another folder")
         self._private.chmod(0o700)
@@ -217,7 +217,7 @@ class FolderJournal(Journal):
         self._steps += 1
         state = self._state
         if self._steps > state.done:
-            self.check_asked()
+            self.check_stop()
             state.kept = step(*given)
             state.done, state.at_work = self._steps, []
             self._write()
@@ -230,17 +230,17 @@ class FolderJournal(Journal):
     @property
     def stop(self) -> Callable[[], bool]:
         calls = count()  # at least one step is made between two pauses
-        return lambda: self._asked or (next(calls) > 0 and time.monotonic() > self._next)
+        return lambda: self._stopping or (next(calls) > 0 and time.monotonic() > self._next)
 
     def note(self, draws: Sequence[Draw], states: Sequence[CandidateState]) -> None:
         self._state.at_work = list(zip(draws, states, strict=True))
         self._next = time.monotonic() + EVERY
-        if self._asked or any(state.step < self._file.plan.training.steps for state in states):
+        if self._stopping or any(state.step < self._file.plan.training.steps for state in states):
             self._write()  # else `once` will, in a moment
-        self.check_asked()
+        self.check_stop()
 
-    def check_asked(self) -> None:
-        if self._asked:
+    def check_stop(self) -> None:
+        if self._stopping:
             raise Interrupted
 
     @contextmanager
@@ -252,7 +252,7 @@ class FolderJournal(Journal):
             return
 
         def ask(number: int, frame: object) -> None:
-            self._asked = True
+            self._stopping = True
             signal.signal(signal.SIGINT, usual)  # a second one ends it at once
 
         signal.signal(signal.SIGINT, ask)
@@ -278,9 +278,9 @@ class FolderJournal(Journal):
     def publish(self, files: Mapping[str, bytes]) -> None:
         self.stage(files)
         with self._plain():
-            if (self._private / ASKED).is_file():
+            if (self._private / CONFIG).is_file():
                 # Written anew: its old time beside the card's would tell how long the run took.
-                (self.folder / ASKED).write_bytes((self._private / ASKED).read_bytes())
+                (self.folder / CONFIG).write_bytes((self._private / CONFIG).read_bytes())
             for name in files:
                 (self._private / name).chmod(0o644)
                 os.replace(self._private / name, self.folder / name)
@@ -290,7 +290,7 @@ class FolderJournal(Journal):
 
     def _tidy(self) -> None:
         """Before others may lock the folder, or they would find a part of it."""
-        remove_files(self._private, (STATE, ASKED, *FILES, LOCK))
+        remove_files(self._private, (STATE, CONFIG, *FILES, LOCK))
         self.close()
 
     def discard(self) -> None:
@@ -307,6 +307,6 @@ class FolderJournal(Journal):
             self._lock = None
 
 
-def journal_in(folder: str | os.PathLike[str] | None, file: StateFile, asked: str = "") -> Journal:
+def journal_in(folder: str | os.PathLike[str] | None, file: StateFile, config: str = "") -> Journal:
     """The journal of a run in this folder; one that writes nothing where there is none."""
-    return Journal() if folder is None else FolderJournal(folder, file, asked)
+    return Journal() if folder is None else FolderJournal(folder, file, config)

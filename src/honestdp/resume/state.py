@@ -21,7 +21,7 @@ from honestdp.engine.work import CandidateState, packed, packed_layout, unpacked
 from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
 from honestdp.planning.plan import Plan
-from honestdp.select import Draw, Outcome
+from honestdp.procedures import Draw, Outcome
 
 _ROOM = 64 << 20  # bytes that the group at work may take
 _MOST = 256  # draws trained together

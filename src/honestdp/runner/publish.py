@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
@@ -12,33 +11,22 @@ from honestdp.errors import InputError
 from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
+from honestdp.procedures import Outcome
 from honestdp.release.card import Card, Chosen, LedgerEntry
 from honestdp.release.card_of import card_of
-from honestdp.release.json_files import CARD, FILES, MODEL, WIDEST, room_for, sha256
+from honestdp.release.json_files import WIDEST, room_for, sha256
 from honestdp.release.model_files import read_model, write_model
 from honestdp.release.predictor import Predictor
-from honestdp.release.saved import Released, read
+from honestdp.release.released import Release
+from honestdp.release.saved import read
 from honestdp.resume.journal import Journal
+from honestdp.run_files import CARD, FILES, MODEL
 from honestdp.schema import Schema
-from honestdp.select import Outcome
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Release(Released):
-    """What left, with the plan that was carried out; `receipt` is None in a simulation."""
-
-    plan: Plan
-    receipt: Receipt | None
-
-    @property
-    def head(self) -> str | None:
-        """The ledger's head after this release."""
-        return None if self.card.ledger is None else self.card.ledger.head
-
-
-def check_can_leave(plan: Plan, models: Sequence[Model]) -> None:
-    """Raise before anything is paid if such models cannot be written and read back: on made-up
-    parameters. Whatever is wrong with a module or its options is told here."""
+def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
+    """Raise InputError, before anything is paid, if a model cannot be written to a file and read
+    back; tried on made-up parameters."""
     schema = plan.spec.schema
     for index in {id(model): i for i, model in enumerate(models)}.values():
         blank = torch.zeros(size(models[index]))
@@ -53,7 +41,7 @@ def check_can_leave(plan: Plan, models: Sequence[Model]) -> None:
             raise InputError(f"model: {reason}; see its buffers and options") from None
 
 
-def release(
+def publish(
     plan: Plan,
     schema: Schema,
     models: Sequence[Model],
@@ -62,7 +50,12 @@ def release(
     receipt: Receipt | None,
     journal: Journal,
 ) -> Release:
-    """What may leave of what was kept; `models` by setting. The ledger lets it go once."""
+    """Write what may leave of what was kept; the ledger lets it go once.
+
+    Args:
+        models: By setting.
+        kept: The winner first.
+    """
     found = [
         Predictor(
             dict(plan.grid.settings[o.draw.setting]),
@@ -145,5 +138,4 @@ def _chosen(setting: Setting, score: float | None) -> Chosen:
 def _score(plan: Plan, outcome: Outcome) -> float | None:
     if not plan.shows_scores:
         return None
-    rows = plan.validation_rows * (plan.share or 1.0)  # expected: their number is a secret there
-    return outcome.score / rows if plan.spec.classes else -outcome.score / rows
+    return plan.metric.from_score(outcome.score, plan.scored_rows)

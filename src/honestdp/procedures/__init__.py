@@ -1,0 +1,31 @@
+"""The ways of selecting a model honestly: `base` is the contract, every other file a procedure.
+
+Numbers only, no torch: what a procedure costs, which candidates it draws, which it keeps.
+"""
+
+from honestdp.procedures.base import Procedure, Request, Training
+from honestdp.procedures.draws import Draw, Outcome
+from honestdp.registry import Registry
+
+__all__ = [
+    "Draw",
+    "Outcome",
+    "Procedure",
+    "Request",
+    "Training",
+    "automatic_requests",
+    "procedures",
+]
+
+procedures: Registry[type[Procedure]] = Registry(
+    "procedure", "honestdp.procedures", "honestdp.procedures"
+)
+
+
+def automatic_requests(hit_probability: float) -> list[Request]:
+    """What procedure="auto" chooses among, to try the best setting this often."""
+    return [
+        Request(kind.name, options)
+        for kind in procedures
+        for options in kind.automatic(hit_probability)
+    ]

@@ -1,0 +1,56 @@
+"""`Draw` and `Outcome`: which candidate a run trains, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from honestdp.privacy.runs import RunCount
+
+if TYPE_CHECKING:  # what draws is compiled; planning must not wait for that
+    from honestdp.randomness.exact import Uniform
+
+Coin: TypeAlias = "Callable[[int], Uniform]"  # the i-th of a run's sealed coins
+
+
+@dataclass(frozen=True, repr=False)
+class Draw:
+    """One run: its number names its random streams, `setting` is its place in the grid."""
+
+    number: int
+    setting: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """A finished run. Sensitive.
+
+    parameters: Of its model; never looked at here. score: Its noisy score, higher is better.
+    coin: Breaks ties.
+    """
+
+    draw: Draw
+    parameters: Any
+    score: float
+    coin: float
+
+
+def every_setting_once(settings: int) -> list[Draw]:
+    """What a procedure draws that trains all of the grid."""
+    return [Draw(i, i) for i in range(settings)]
+
+
+def random_draws(runs: RunCount, settings: int, coin: Coin) -> list[Draw]:
+    """K draws with replacement, each setting as likely as any other.
+
+    K is drawn first, by coin 0, so that how long a search takes depends on coins alone, never on
+    the data; draw i is decided by coin i + 1.
+    """
+    count = runs.draw_exactly(coin(0))
+    return [Draw(i, coin(1 + i).index(settings)) for i in range(count)]
+
+
+def ranked(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes, the best noisy score first; coins break ties."""
+    return sorted(outcomes, key=lambda outcome: (-outcome.score, outcome.coin))

@@ -1,0 +1,59 @@
+"""The options that procedures share: what each is called, and what values it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from honestdp.errors import above, fail, open_unit, positive, positive_integer, unit
+from honestdp.privacy.calibrate import Shape, run_count
+from honestdp.privacy.runs import Capped, RunCount
+
+# What checks an option's value, and returns it as one of Python's own types.
+Check = Callable[[str, object], Any]
+Options = Mapping[str, Check]
+
+SHAPES = {"geometric": 1.0, "logarithmic": 0.0}  # by the names users give them
+
+
+def mean_runs(name: str, value: object) -> float:
+    if positive(name, value) < 1:
+        raise fail(name, value, "at least one run is made; give 1 or more")
+    return float(value)  # type: ignore[arg-type]
+
+
+def shape(name: str, value: object) -> Shape:
+    """The shape of the law of K: "geometric", "logarithmic", "poisson", or a number above -1."""
+    if isinstance(value, str):
+        if value == "poisson":
+            return "poisson"
+        value = SHAPES.get(value, value)
+    return above(-1, name, value)
+
+
+def true_or_false(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise fail(name, value, "must be True or False")
+    return value
+
+
+# How long a random search goes on: one of the two.
+LENGTH: Options = MappingProxyType({"hit_probability": open_unit, "mean_runs": mean_runs})
+LAW: Options = MappingProxyType({"shape": shape, **LENGTH, "cap": positive_integer})
+SUBSET: Options = MappingProxyType({"subset": open_unit})
+SCORES: Options = MappingProxyType({"scores": true_or_false})
+THRESHOLD: Options = MappingProxyType({"threshold": unit})
+
+
+def law(candidates: int, options: Mapping[str, Any]) -> RunCount:
+    """The law of K that the options of `LAW` ask for; geometric by default."""
+    wanted = options.get("shape")
+    found = run_count(
+        1.0 if wanted is None else wanted,
+        candidates,
+        options.get("hit_probability"),
+        options.get("mean_runs"),
+    )
+    cap = options.get("cap")
+    return found if cap is None else Capped(found, cap)

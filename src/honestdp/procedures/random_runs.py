@@ -1,0 +1,107 @@
+"""What the procedures share whose number of runs has a law of chosen shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
+
+from honestdp.errors import InputError, fail
+from honestdp.privacy import selection
+from honestdp.privacy.calibrate import Shape, run_count
+from honestdp.privacy.curve import RdpCurve
+from honestdp.privacy.events import Event
+from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
+from honestdp.procedures.base import Procedure
+from honestdp.procedures.draws import Coin, Draw, random_draws
+
+
+class RandomRuns(Procedure):
+    """A procedure that makes K draws, K from a law of chosen shape."""
+
+    runs: RunCount
+    may_run_none: ClassVar[bool] = True  # whether K = 0, and so no winner, is of use
+
+    @property
+    def law(self) -> RunCount:
+        return self.runs
+
+    @property
+    def shape(self) -> Shape | None:
+        match self.runs:
+            case TruncatedNegativeBinomial(shape, _):
+                return shape
+            case Poisson():
+                return "poisson"
+        return None
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        if selection.papernot_steinke_covers(self.runs):
+            return ("papernot-steinke", "profile")
+        return ("profile",)
+
+    @property
+    def hit_probability(self) -> float | None:
+        return self.runs.hit_probability(self.candidates)
+
+    def draws(self, settings: int, coin: Coin) -> list[Draw]:
+        return random_draws(self.runs, settings, coin)
+
+    @classmethod
+    def variants(cls, candidates: int, options: Mapping[str, Any]) -> Sequence[Procedure]:
+        """A line a shape; `Unreachable` where no law of that shape hits the best so often."""
+        return [
+            cls._variant(candidates, shape, options)
+            for shape in options.get("shapes") or (1.0,)
+            if shape != "poisson" or cls.may_run_none
+        ]
+
+    @classmethod
+    def _variant(cls, candidates: int, shape: Shape, options: Mapping[str, Any]) -> Procedure:
+        hit = options.get("hit_probability")
+        try:
+            return cls.make(candidates, {**options, "shape": shape})
+        except InputError:
+            if hit is None:
+                raise
+            run_count(shape, candidates)  # a bad shape is still an error
+            return Unreachable(candidates, cls.name, shape, hit)
+
+
+@dataclass(frozen=True)
+class Unreachable(Procedure):
+    """A random search whose shape has no law of K that finds the best as often as wanted."""
+
+    candidates: int
+    name: str  # type: ignore[misc]
+    wanted_shape: Shape
+    wanted: float
+    bounds = ("papernot-steinke", "profile")
+    expected_runs = None
+    hit_probability = None
+
+    @classmethod
+    def make(cls, candidates: int, options: Mapping[str, Any]) -> NoReturn:
+        raise fail("procedure", cls.__name__, "is not one to ask for")
+
+    @property
+    def shape(self) -> Shape:
+        return self.wanted_shape
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (
+            f"{self.name}, shape {self.shape:g}: no law of this shape draws the best candidate "
+            f"with probability {self.wanted:g}, however often it runs, or not before more runs "
+            "than a number can hold; choose a larger shape.",
+        )
+
+    def price(self, bound: str, run: Event, final: Event, delta: float) -> NoReturn:
+        raise fail("shape", self.shape, "no law of this shape finds the best as often as wanted")
+
+    def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
+        raise fail("shape", self.shape, "no law of this shape finds the best as often as wanted")
+
+    def draws(self, settings: int, coin: Coin) -> NoReturn:
+        raise fail("shape", self.shape, "no law of this shape finds the best as often as wanted")

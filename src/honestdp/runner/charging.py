@@ -1,0 +1,95 @@
+"""Paying for a run: a new charge, an earlier one, or the one of the run that goes on."""
+
+from __future__ import annotations
+
+from honestdp.errors import InputError, fail
+from honestdp.ledger import NEIGHBOURS, Charge, Ledger, Receipt, fingerprint
+from honestdp.planning.plan import Plan
+from honestdp.randomness import Randomness
+from honestdp.resume.journal import Journal
+
+
+def check_paid_or_simulated(ledger: Ledger | None, seed: int | None) -> None:
+    """A ledger or a seed; never both, never neither."""
+    if ledger is None and seed is None:
+        raise InputError(
+            "ledger: none; give the data set's ledger, or a seed to simulate, which protects nobody"
+        )
+    if ledger is not None and seed is not None:
+        raise fail("seed", seed, "makes a simulation, which no ledger pays for; leave one out")
+    if ledger is not None and not isinstance(ledger, Ledger):  # its type alone: it may be data
+        raise InputError(
+            f"ledger: is a {type(ledger).__name__}; give Ledger.open(...); targets go in target="
+        )
+    if seed is not None:
+        Randomness.simulation(seed)
+
+
+def charge(
+    plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None, journal: Journal
+) -> Receipt | None:
+    """The receipt of a charge for this plan: a new one, the one given if it is still good, or
+    that of the run which the journal is of. The journal's charge may have been released: then
+    what is left of the run is to publish it."""
+    try:
+        return _charge(plan, ledger, receipt, journal)
+    except InputError:
+        if not _may_be_charged(ledger, journal):
+            journal.discard()
+        raise
+
+
+def _may_be_charged(ledger: object, journal: Journal) -> bool:
+    try:
+        return (
+            isinstance(ledger, Ledger)
+            and journal.nonce is not None
+            and ledger.charge_of(journal.nonce) is not None
+        )
+    except InputError:  # the ledger cannot be read: who knows
+        return True
+
+
+def _charge(
+    plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None, journal: Journal
+) -> Receipt | None:
+    if ledger is None:
+        if receipt is not None:
+            raise InputError("receipt: belongs to a ledger; give that too")
+        return None
+    schema = plan.spec.schema
+    facts = {
+        "dataset": schema.name,
+        "schema": schema.fingerprint,
+        "unit": schema.unit,
+        "neighbours": NEIGHBOURS,
+    }
+    for name, value in facts.items():
+        found = getattr(ledger.opening, name)
+        if found != value:
+            raise fail(name, value, f"the ledger {str(ledger.path)!r} is for {name}={found!r}")
+    own = None if journal.nonce is None else ledger.charge_of(journal.nonce)
+    if isinstance(receipt, Charge):
+        receipt = receipt.receipt
+    if own is not None:
+        if receipt not in (None, own.receipt):
+            raise InputError(f"receipt: charge {own.receipt.id} pays for this run; leave it out")
+        if own.released:
+            journal.use(own.nonce, own.receipt.id)
+            return own.receipt
+        receipt = own.receipt
+    elif journal.begun:  # by another ledger's word: two releases would share their coins
+        raise InputError(
+            f"folder={str(journal.folder)!r}: its charge is not in the ledger {str(ledger.path)!r}"
+        )
+    if receipt is None:
+        receipt = ledger.reserve(plan.spending, plan.public(), journal.nonce)
+        journal.use(journal.nonce or "", receipt.id)
+        return receipt
+    charge = ledger.check(receipt)
+    if receipt.plan_fingerprint != fingerprint(plan.public()):
+        raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
+    if not charge.pays_for(plan.spending, ledger.opening.orders):
+        raise fail("receipt", receipt.id, "was charged less than this plan costs; reserve anew")
+    journal.use(charge.nonce, receipt.id)
+    return receipt

@@ -1,0 +1,93 @@
+"""A search's draws, group by group, and their noisy scores.
+
+Which candidates are drawn and which are kept is the procedure's to say (`honestdp.procedures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from honestdp.engine.examples import Examples
+from honestdp.engine.models import Model
+from honestdp.engine.score import score_units
+from honestdp.metrics import Metric
+from honestdp.planning.plan import Plan
+from honestdp.procedures import Draw, Outcome
+from honestdp.randomness import Purpose, Randomness
+from honestdp.units import UNITS
+
+Floats = NDArray[np.float64]
+
+
+def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[Draw]]:
+    """The draws of a search, some at a time. Their number is sealed, unless all are shown."""
+    draws = plan.procedure.draws(
+        len(plan.grid), lambda index: randomness.uniform(Purpose.COINS, index, 0)
+    )
+    for first in range(0, len(draws), at_once):
+        yield draws[first : first + at_once]
+
+
+def noisy_scores(
+    plan: Plan,
+    models: Sequence[Model],
+    parameters: Sequence[Tensor],
+    draws: Sequence[Draw],
+    rows: Examples | None,
+    randomness: Randomness,
+) -> Floats:
+    """A score for every draw, each with noise of its own; higher is better.
+
+    Sums of the metric's values, their sign changed where smaller is better, in whole units: one
+    record moves each by at most UNITS, and they are shown times `plan.sensitivity` / UNITS. The
+    noise is whole units too, round(s X) for a normal X, drawn exactly: the Gaussian mechanism,
+    rounded after the noise.
+
+    Where scores are not shown ("pick"), floor(s G) for Gumbel's G is added and the largest is
+    picked. *Theorem:* with s = UNITS / e that is e-DP for monotone scores, exactly. *Proof:* a null
+    record moves all scores by 0 to UNITS the same way. Fix the noise of all draws but i, and the
+    coins that break ties; i is picked where its noise is at least some t, and with the other table
+    at least t', |t - t'| <= UNITS. P(floor(s G) >= t) = S(t / s) for whole t, with
+    S(x) = 1 - exp(-exp(-x)), and S(x + e) >= exp(-e) S(x), since 1 - exp(-c y) >= c (1 - exp(-y))
+    for 0 <= c <= 1. QED
+    """
+    scoring = plan.role_costs.scoring
+    if scoring is None or rows is None:
+        return np.zeros(len(draws))
+    scored = [models[draw.setting] for draw in draws]
+    exact = _exact_units(plan.metric, scored, parameters, rows)
+    scale = scoring.noise * UNITS
+    if scoring.kind == "pick":
+        noise = [randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale) for draw in draws]
+    else:
+        noise = [
+            int(randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0])
+            for draw in draws
+        ]
+    return (exact + np.array(noise, dtype=np.int64)).astype(np.float64) * plan.sensitivity / UNITS
+
+
+def _exact_units(
+    metric: Metric, models: Sequence[Model], parameters: Sequence[Tensor], rows: Examples
+) -> NDArray[np.int64]:
+    """Sensitive: the scores without noise, in whole units. Equal models are scored together."""
+    found = np.empty(len(models), dtype=np.int64)
+    for model in dict.fromkeys(models):
+        own = [i for i, other in enumerate(models) if other == model]
+        stacked = torch.stack([parameters[i] for i in own])
+        found[own] = score_units(metric, model, stacked, rows).numpy()
+    return found if metric.larger_is_better else -found
+
+
+def outcomes(
+    draws: Sequence[Draw], parameters: Sequence[Tensor], scores: Floats, randomness: Randomness
+) -> list[Outcome]:
+    """The finished runs, each with a coin that breaks ties."""
+    coins = [float(randomness.uniforms(Purpose.SCORES, draw.number, 1, 1)[0]) for draw in draws]
+    found = zip(draws, parameters, scores.tolist(), coins, strict=True)
+    return [Outcome(*outcome) for outcome in found]

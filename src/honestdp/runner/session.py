@@ -1,0 +1,185 @@
+"""`Session`: what a run asks of the outside: its charge, its folder, Ctrl-C, failure, release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from types import TracebackType
+from typing import NoReturn
+
+from honestdp.engine.models import Model
+from honestdp.errors import FolderError, InputError, Interrupted, SearchError
+from honestdp.ledger import Charge, Ledger, Receipt
+from honestdp.planning.plan import Plan
+from honestdp.procedures import Outcome
+from honestdp.randomness import Randomness
+from honestdp.release.released import Release
+from honestdp.resume.journal import journal_in
+from honestdp.resume.state import StateFile
+from honestdp.runner.charging import charge
+from honestdp.runner.progress import Report, tell
+from honestdp.runner.publish import publish, published
+from honestdp.schema import Schema
+
+
+@dataclass(frozen=True)
+class Account:
+    """Who pays: a ledger, by a new charge or an earlier `receipt`; or, with a seed, nobody."""
+
+    ledger: Ledger | None
+    receipt: Receipt | Charge | None
+    seed: int | None
+
+
+class Session:
+    """One run, from its charge to its release, as a context manager.
+
+    Entering charges the ledger, before anything is read; leaving lets go of the run's folder. What
+    goes wrong inside is held back, and told after the `with` by `fail`, as far as it may be told:
+
+        with Session(...) as session:
+            with session.reading():
+                ...
+            with session.searching():
+                ...
+            return session.publish(schema, kept)
+        session.fail()
+
+    The failure itself must not hang on as the context of what is raised, for its text may quote a
+    row. An exception that is raised while a `with` is being left has that context; one raised after
+    it has none.
+
+    Attributes:
+        journal: What is written down so that the run can go on.
+        randomness: Of the run: secret, or from the seed.
+        receipt: Of the charge; None in a simulation.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        models: Sequence[Model],
+        account: Account,
+        folder: str | PathLike[str] | None,
+        config: str,
+        report: Report | None,
+    ) -> None:
+        self.plan, self.models, self.report = plan, models, report
+        self._account, self._folder, self._config = account, folder, config
+        self._state = StateFile(plan, models, account.seed)
+        self._stage = "charging"
+        self._failure: BaseException | None = None
+
+    def __enter__(self) -> Session:
+        seed = self._account.seed
+        self.journal = journal_in(self._folder, self._state, self._config)
+        try:
+            self.randomness = (
+                Randomness(self.journal.coins) if seed is None else Randomness.simulation(seed)
+            )
+            tell(self.report, "opening")
+            account = self._account  # spent now, even if we crash
+            self.receipt = charge(self.plan, account.ledger, account.receipt, self.journal)
+        except BaseException:
+            self.journal.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        self.journal.close()
+        if error is None:
+            return False
+        self._failure = self._told(error)
+        return self._failure is not error
+
+    def fail(self) -> NoReturn:
+        """Raise what went wrong inside, as far as it may be told."""
+        assert self._failure is not None
+        raise self._failure
+
+    @property
+    def group_size(self) -> int:
+        """How many draws are trained together, by public facts alone."""
+        return self._state.group_size
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Where the table is read: what is wrong with it is told with the way to use the charge."""
+        self._stage = "reading"
+        yield
+        self._stage = "charged"
+
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        """Where candidates are trained and compared: a failure is told by its kind alone, and
+        Ctrl-C pauses at the next step."""
+        self._stage = "searching"
+        tell(self.report, "searching")
+        with self.journal.interruptible():
+            yield
+            self.journal.check_stop()
+        self._stage = "charged"
+
+    def published(self) -> Release | None:
+        """The release of a run of which all but its last files was written before."""
+        return published(self.plan, self._account.ledger, self.receipt, self.journal)
+
+    def publish(self, schema: Schema, kept: Sequence[Outcome]) -> Release:
+        """Release what was kept: once for each charge."""
+        ledger = self._account.ledger
+        return publish(self.plan, schema, self.models, kept, ledger, self.receipt, self.journal)
+
+    def _told(self, error: BaseException) -> BaseException:
+        """What is said of a failure; the failure itself where all of it may be."""
+        if isinstance(error, KeyboardInterrupt):
+            return self._interrupted(error)
+        if not isinstance(error, Exception):
+            return error
+        if self._stage == "reading":
+            return self._unreadable(error)
+        return self._sealed(error) if self._stage == "searching" else error
+
+    def _interrupted(self, error: KeyboardInterrupt) -> BaseException:
+        if self.receipt is None and self.journal.folder is None:
+            return error
+        stands = "" if self.receipt is None else f"; charge {self.receipt.id} stands"
+        where = "where it was" if self.journal.folder is not None else "from the start"
+        return Interrupted(f"interrupted{stands}. Run again with {self._again} to go on {where}")
+
+    def _unreadable(self, error: Exception) -> Exception:
+        """By its kind alone where it is not about structure: its text may quote a cell."""
+        if self.receipt is None or isinstance(error, FolderError):
+            return error
+        known = isinstance(error, InputError)
+        said = str(error) if known else f"table: cannot be read ({type(error).__name__})"
+        return InputError(
+            f"{said}. The charge stands and nothing was released: mend the table and run again "
+            f"with {self._again}"
+        )
+
+    def _sealed(self, error: Exception) -> Exception:
+        """By its kind alone in production: its text may quote a row, or tell how far a best-of-K
+        search had come."""
+        if isinstance(error, FolderError):
+            return FolderError(str(error))
+        if self.receipt is None or (self.plan.shows_all and isinstance(error, InputError)):
+            return error
+        return SearchError(
+            f"the search failed ({type(error).__name__}); charge {self.receipt.id} stands, nothing "
+            "was released. A simulation (seed=1) shows the whole error; run again with "
+            f"{self._again}"
+        )
+
+    @property
+    def _again(self) -> str:
+        """What an interrupted run is called again with."""
+        if self.journal.folder is not None:
+            return self.journal.again
+        return "" if self.receipt is None else f"receipt=ledger.charge({self.receipt.id})"

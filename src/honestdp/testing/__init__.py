@@ -1,0 +1,11 @@
+"""Contract suites: one call checks a kind of one's own. Nothing here needs pytest.
+
+Each raises AssertionError with what is wrong and what the contract asks for, and returns None
+otherwise. `docs/extend.md` has an example of each.
+"""
+
+from honestdp.testing.executors import check_executor
+from honestdp.testing.metrics import check_metric
+from honestdp.testing.procedures import check_procedure
+
+__all__ = ["check_executor", "check_metric", "check_procedure"]

@@ -1,0 +1,75 @@
+"""`check_executor`: whether an executor keeps the contract of `honestdp.executors.base`."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import numpy as np
+import torch
+
+from honestdp.candidates import Candidate
+from honestdp.engine.examples import examples
+from honestdp.engine.models import Linear, Model, TwoLayer
+from honestdp.engine.train import Schedule
+from honestdp.executors import Executor, Work
+from honestdp.executors.local import LocalExecutor
+from honestdp.randomness import Randomness
+
+_STEPS = 12
+
+
+def check_executor(executor: Executor) -> None:
+    """Check an executor of one's own: that it gives what `local` gives, paused or not.
+
+    Args:
+        executor: The executor, ready to train. It is closed at the end.
+
+    Raises:
+        AssertionError: If it breaks the contract; the message says how.
+
+    Example:
+        >>> check_executor(LocalExecutor(workers=2))
+    """
+    assert isinstance(executor.name, str), "name: an executor needs one, a text"
+    for model in (Linear(4, 2), TwoLayer(4, 3, width=5), Linear(4, None)):
+        work = _work(model)
+        wanted = LocalExecutor(workers=1).train(work)
+        found = executor.train(work)
+        assert found.finished, "train: came back unfinished though nothing said to pause"
+        for i in range(len(work.candidates)):
+            assert torch.equal(found.parameters(i), wanted.parameters(i)), (
+                f"train: candidate {i} of {model} has other parameters than local gives it"
+            )
+        _check_pauses(executor, model, wanted.parameters(0))
+    told: list[tuple[int, int]] = []
+    executor.train(_work(Linear(4, 2), progress=lambda done, of: told.append((done, of))))
+    ended = bool(told) and told[-1][0] == told[-1][1]
+    assert ended, "train: progress must end with all steps done"
+    executor.close()
+
+
+def _check_pauses(executor: Executor, model: Model, wanted: torch.Tensor) -> None:
+    calls = count()
+    work = _work(model, stop=lambda: next(calls) % 4 == 3)
+    found, rounds = None, 0
+    while found is None or not found.finished:
+        found, rounds = executor.train(work, found), rounds + 1
+        assert rounds < 100, "train: makes no step between two pauses"
+    assert torch.equal(found.parameters(0), wanted), "train: a paused training ends elsewhere"
+
+
+def _work(model: Model, **more: object) -> Work:
+    source = np.random.default_rng(0)
+    x = source.random((200, 4), dtype=np.float32)
+    classes = model.loss.classes
+    y = source.integers(classes, size=200) if classes else source.random(200, dtype=np.float32)
+    rates = (0.1, 0.5, 1.0)
+    return Work(
+        [model] * len(rates),
+        examples(x, y),
+        [Candidate(noise_multiplier=2.0, rule="dpsgd", learning_rate=rate) for rate in rates],
+        Schedule(_STEPS, 20),
+        Randomness.simulation(3),
+        numbers=range(len(rates)),
+        **more,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,73 @@
+"""`check_metric`: whether a metric keeps the contract of `honestdp.metrics.base`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from honestdp.engine.losses import Loss
+from honestdp.metrics import Metric
+
+_ODD = (math.nan, math.inf, -math.inf, 1e30, -1e30, 1e-42, 0.0)
+
+
+def check_metric(metric: Metric) -> None:
+    """Check a metric of one's own: that one row moves a sum by at most its bound.
+
+    Args:
+        metric: The object that is registered.
+
+    Raises:
+        AssertionError: If it breaks the contract; the message says how.
+
+    Example:
+        >>> from honestdp.metrics import metrics
+        >>> check_metric(metrics.get("accuracy"))
+    """
+    for name in ("name", "summary", "label", "meaning", "summed"):
+        assert isinstance(getattr(metric, name), str), f"{name}: must be a text"
+    assert 0 < metric.bound < math.inf, f"bound: {metric.bound} is no finite number above 0"
+    assert isinstance(metric.of_classes, bool), "of_classes: must be True or False"
+    assert isinstance(metric.larger_is_better, bool), "larger_is_better: must be True or False"
+    for classes in (2, 5) if metric.of_classes else (None,):
+        _check_values(metric, Loss.of(classes))
+    value = metric.from_score(metric.as_score(0.25, 80), 80)
+    assert math.isclose(value, 0.25), f"from_score(as_score(0.25, 80), 80): is {value}"
+    better, worse = (0.3, 0.2) if metric.larger_is_better else (0.2, 0.3)
+    assert metric.as_score(better, 10) > metric.as_score(worse, 10), "as_score: larger is better"
+
+
+def _check_values(metric: Metric, loss: Loss) -> None:
+    source = torch.Generator().manual_seed(0)
+    outputs = torch.randn(3, 40, loss.outputs, generator=source)
+    for i, odd in enumerate(_ODD):
+        outputs[:, i] = odd
+    if loss.classes:
+        targets = torch.randint(-1, loss.classes, (40,), generator=source)
+    else:
+        targets = torch.rand(40, generator=source) * 2 - 1
+        targets[:3] = math.nan
+    found = _values(metric, loss, outputs, targets)
+    sound = found[:, len(_ODD) :]
+    assert ((sound >= 0) & (sound <= metric.bound)).all(), (
+        f"values: outside [0, {metric.bound}] for finite outputs; they would be clipped"
+    )
+    for row in (0, 5, 39):
+        changed = outputs.clone()
+        changed[:, row] = 3.0
+        others = torch.arange(40) != row
+        same = _values(metric, loss, changed, targets)[:, others]
+        assert torch.equal(
+            torch.nan_to_num(same, nan=-1.0), torch.nan_to_num(found[:, others], nan=-1.0)
+        ), f"values: those of other rows changed with row {row}"
+    alone = torch.cat([_values(metric, loss, outputs[k : k + 1], targets) for k in range(3)])
+    assert torch.allclose(alone, found, equal_nan=True), "values: depend on other candidates"
+
+
+def _values(metric: Metric, loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
+    found = metric.values(loss, outputs, targets).double()
+    wanted = outputs.shape[:2]
+    assert found.shape == wanted, f"values: of shape {tuple(found.shape)}, not {tuple(wanted)}"
+    return found

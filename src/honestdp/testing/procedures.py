@@ -1,0 +1,232 @@
+"""`check_procedure`: whether a procedure keeps the contract of `honestdp.procedures.base`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, NoReturn
+
+import numpy as np
+
+from honestdp.errors import InputError
+from honestdp.privacy.events import Pure, training
+from honestdp.procedures import Draw, Outcome, Procedure
+from honestdp.procedures.draws import Coin
+from honestdp.randomness import Purpose, Randomness
+
+DELTA = 1e-5
+_SEARCHES = 400  # draws of K and of settings
+_LONGEST = 10  # draws whose outcomes are enumerated
+
+
+def check_procedure(
+    kind: type[Procedure],
+    options: Mapping[str, Any] | None = None,
+    candidates: Sequence[int] = (1, 2, 5),
+) -> None:
+    """Check a procedure of one's own.
+
+    It is made for several numbers of candidates, priced, drawn from, made to keep, written down
+    and read back. Its price is held to what an attacker would see: candidates that answer by
+    randomised response, through its own `draws` and `keep`, enumerated.
+
+    Args:
+        kind: The class.
+        options: What `make` is given; none by default.
+        candidates: The numbers of candidates to try; those that `make` or `check` refuses with an
+            InputError are left out, at least one must be left.
+
+    Raises:
+        AssertionError: If it breaks the contract; the message says how.
+
+    Example:
+        >>> from honestdp.procedures.composition import Composition
+        >>> check_procedure(Composition)
+    """
+    assert isinstance(kind.name, str), "name: a procedure needs one, a text"
+    made = [found for k in candidates if (found := _made(kind, k, dict(options or {}))) is not None]
+    assert made, f"make refused all of {list(candidates)} candidates"
+    for procedure in made:
+        _check_facts(procedure)
+        _check_price(procedure)
+        _check_draws(procedure)
+        _check_keep(procedure)
+        _check_words(procedure)
+        _check_format(procedure)
+        _check_against_an_attacker(procedure)
+
+
+def _made(kind: type[Procedure], candidates: int, options: dict[str, Any]) -> Procedure | None:
+    checked = {name: kind.options[name](name, value) for name, value in options.items()}
+    try:
+        found = kind.make(candidates, checked)
+        found.check(candidates, DELTA)
+    except InputError:
+        return None
+    return found
+
+
+def _check_facts(procedure: Procedure) -> None:
+    runs, most = procedure.expected_runs, procedure.max_runs
+    assert (runs or 0) > 0, f"expected_runs: {runs}; some training is made"
+    assert runs is not None
+    assert most is None or runs <= most * (1 + 1e-9), f"expected_runs {runs} exceed max_runs {most}"
+    hit = procedure.hit_probability
+    assert 0 < (hit or 0) <= 1 + 1e-9, f"hit_probability: {hit} is no probability"
+    share = procedure.tuning_share
+    assert share is None or 0 < share < 1, f"tuning_share: {share} lies outside (0, 1)"
+    assert (procedure.scoring is not None) == procedure.selects, "scoring: there where it selects"
+    assert hash(procedure) == hash(procedure), (
+        "it must be a frozen dataclass: prices are kept by it"
+    )
+    assert procedure.releases_all or procedure.law is not None, (
+        "law: where the winner alone leaves, the number of draws is a secret and has a law"
+    )
+
+
+def _check_price(procedure: Procedure) -> None:
+    assert procedure.bounds, "bounds: name at least one theorem"
+    assert procedure.usual_bound in procedure.bounds, "usual_bound: must be one of bounds"
+    assert set(procedure.drawn_bounds) <= set(procedure.bounds), "drawn_bounds: are not all bounds"
+    for bound in procedure.bounds:
+        prices = []
+        for noise in (2.0, 4.0, 8.0):
+            run = training(0.01, noise, 100)
+            prices.append(procedure.price(bound, run, run, DELTA))
+        assert all(0 < price < math.inf for price in prices), f"{bound}: costs {prices}"
+        assert prices == sorted(prices, reverse=True), f"{bound}: costs more with more noise"
+    run = training(0.01, 4.0, 100)
+    curve = procedure.curve(run, run, DELTA)
+    assert (curve.values >= 0).all(), "curve: is negative somewhere"
+    assert curve.epsilon(DELTA) < math.inf, "curve: says nothing at any order"
+
+
+def _coins(seed: int) -> Coin:
+    randomness = Randomness.simulation(seed)
+    return lambda index: randomness.uniform(Purpose.COINS, index, 0)
+
+
+def _check_draws(procedure: Procedure) -> None:
+    settings, lengths = procedure.candidates, []
+    for seed in range(_SEARCHES):
+        draws = procedure.draws(settings, _coins(seed))
+        assert draws == procedure.draws(settings, _coins(seed)), "draws: differ for equal coins"
+        numbers = [draw.number for draw in draws]
+        assert len(set(numbers)) == len(numbers), "draws: two of one number would share their noise"
+        assert all(0 <= draw.setting < settings for draw in draws), "draws: a setting is not there"
+        lengths.append(len(draws))
+    final = 1 if procedure.tuning_share is not None else 0
+    assert procedure.max_runs is None or max(lengths) + final <= procedure.max_runs, (
+        f"draws: {max(lengths)} and {final} more are above max_runs {procedure.max_runs}"
+    )
+    if procedure.law is None:
+        assert len(set(lengths)) == 1, "draws: their number varies, so it needs a law"
+        return
+    shown = Counter(min(length, 3) for length in lengths)
+    known = procedure.law.probabilities(2)
+    for count, probability in (*enumerate(known), (3, 1 - float(known.sum()))):
+        spread = math.sqrt(max(probability * (1 - probability), 1e-12) / _SEARCHES)
+        off = abs(shown[count] / _SEARCHES - probability)
+        many = f"{count} or more" if count == 3 else str(count)
+        assert off <= 6 * spread + 1e-9, (
+            f"draws: {many} of them {shown[count]} times in {_SEARCHES}, where the law that is "
+            f"priced says {probability:.3f}"
+        )
+
+
+class _Unread:
+    """Stands for parameters; whoever looks at it fails."""
+
+    def __getattribute__(self, name: str) -> NoReturn:
+        raise AssertionError(f"keep: looked at a candidate's parameters ({name})")
+
+
+def _outcomes(count: int, settings: int, seed: int) -> list[Outcome]:
+    source = np.random.default_rng(seed)
+    return [
+        Outcome(Draw(i, i % settings), _Unread(), float(s), float(c))
+        for i, (s, c) in enumerate(
+            zip(source.integers(3, size=count), source.random(count), strict=True)
+        )
+    ]
+
+
+def _check_keep(procedure: Procedure) -> None:
+    for seed in range(50):
+        some = _outcomes(
+            procedure.candidates if procedure.releases_all else 6, procedure.candidates, seed
+        )
+        at_once = procedure.keep([], some, lambda value: value)
+        by_groups: list[Outcome] = []
+        for first in range(0, len(some), 2):
+            by_groups = procedure.keep(by_groups, some[first : first + 2], lambda value: value)
+        kept = [outcome.draw.number for outcome in at_once]
+        again = [outcome.draw.number for outcome in by_groups]
+        assert kept == again, f"keep: {kept} of all runs at once, {again} of the same by groups"
+        most = len(some) if procedure.releases_all else 1
+        assert len(at_once) <= most, f"keep: {len(at_once)} where at most {most} may leave"
+        assert {id(o) for o in at_once} <= {id(o) for o in some}, "keep: made an outcome up"
+
+
+def _check_words(procedure: Procedure) -> None:
+    assert procedure.summary.endswith("."), "summary: say in a sentence what it does"
+    assert procedure.leaves, "leaves: say what leaves"
+    assert procedure.released(", and bounds").endswith("."), "released: say in a sentence"
+    assert ", and bounds" in procedure.released(", and bounds"), (
+        "released: leaves out what it is given"
+    )
+    for bound in procedure.bounds:
+        assert procedure.theorem(bound), f"theorem: says nothing of {bound}"
+    for condition in procedure.conditions:
+        statement, reason = condition
+        assert all((statement, reason)), "conditions: pairs of statement and reason"
+
+
+def _check_format(procedure: Procedure) -> None:
+    facts = json.loads(json.dumps(procedure.to_dict(), allow_nan=False))
+    assert facts.get("name") == procedure.name, "to_dict: must hold the name"
+    again = type(procedure).from_dict(facts)
+    assert again == procedure, f"from_dict: {again} is not what to_dict was called on"
+
+
+def _check_against_an_attacker(procedure: Procedure, loss: float = 0.5) -> None:
+    """Every candidate's run is randomised response: its score is 1 with probability p on one table
+    and 1 - p on the other, which is (loss, 0)-DP and no better. What is released is seen; its
+    hockey-stick divergence, both ways, must be within the price. K and settings are sampled, scores
+    enumerated, so what is found is a little below the truth, never a false alarm but for the
+    sampling error that is allowed for."""
+    event = Pure(loss)
+    p = 1 / (1 + math.exp(-loss))
+    seen: tuple[dict[Any, float], ...] = (defaultdict(float), defaultdict(float))
+    used = 0
+    for seed in range(_SEARCHES):
+        draws = procedure.draws(procedure.candidates, _coins(10_000 + seed))
+        if len(draws) > _LONGEST:
+            continue
+        used += 1
+        for scores in product((0.0, 1.0), repeat=len(draws)):
+            runs = [
+                Outcome(draw, None, score, (draw.number * 0.37) % 1)
+                for draw, score in zip(draws, scores, strict=True)
+            ]
+            kept = procedure.keep([], runs, lambda value: value)
+            shown = tuple((o.draw.setting, o.score) for o in kept)
+            ones = sum(scores)
+            for table, q in zip(seen, (p, 1 - p), strict=True):
+                table[shown] += q**ones * (1 - q) ** (len(draws) - ones) / _SEARCHES
+    if not used:
+        return
+    try:
+        priced = min(procedure.price(b, event, event, DELTA) for b in procedure.bounds)
+    except InputError:  # its theorems do not price pure mechanisms
+        return
+    for one, other in (seen, seen[::-1]):
+        delta = sum(max(0.0, one[o] - math.exp(priced) * other[o]) for o in one)
+        error = 4 / math.sqrt(_SEARCHES) * (len(one) > 1) * 0.05
+        assert delta <= DELTA + error, (
+            f"price: epsilon {priced:.3f} at delta {DELTA:g} for runs of epsilon {loss:g}, but "
+            f"what is released shows a delta of {delta:.3g}: it costs more than it says"
+        )
