@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
+PAPER = Path("reproduction", "src")
 
 
 class Mutant(NamedTuple):
@@ -42,7 +43,7 @@ class Copies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._shared = folder / "shared"
+        self._shared = folder / "shared" / "src"
 
     def of(self, mutant: Mutant) -> Path:
         if mutant.file.startswith(("engine/", "randomness/")) or "/" not in mutant.file:
@@ -52,13 +53,15 @@ class Copies:
 
 def _copied(place: Path) -> Path:
     # Without what Python and numba keep: nothing of the sound source may be run.
-    shutil.copytree(ROOT / "src", place, ignore=shutil.ignore_patterns("__pycache__"))
+    for sources, copy in ((ROOT / "src", place), (ROOT / PAPER, place.parent / PAPER)):
+        shutil.copytree(sources, copy, ignore=shutil.ignore_patterns("__pycache__"))
     return place
 
 
 def check_caught(mutant: Mutant, copies: Copies) -> None:
     """The test named fails on a copy of the source that has the bug."""
     source = copies.of(mutant)
+    path = os.pathsep.join([str(source), str(source.parent / PAPER)])
     target = source / "honestdp" / mutant.file
     sound = target.read_text()
     target.write_text(sound.replace(mutant.good, mutant.bad))
@@ -68,7 +71,7 @@ def check_caught(mutant: Mutant, copies: Copies) -> None:
              *(["-m", "slow or not slow"] if mutant.by_slow else []), mutant.caught_by],
             cwd=ROOT,
             # No byte code is kept: two bugs of one length within a second would look the same.
-            env={**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
             timeout=900,
