@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from cli_calls import commands, complaint
 
+from honestdp import __version__
+
+COMMANDS = {words: found for words, found in commands() if words[0] == "paper"}
 RUN = "from honestdp.cli import main; main()"
 # The same, telling on stdout if the accountant was imported.
 TELL = "import atexit, sys; atexit.register(lambda: 'dp_accounting' in sys.modules and print('!'));"
@@ -58,8 +63,26 @@ def test_a_wrong_picture_name_fails_at_once(command: str) -> None:
     assert "plot='x.txt'" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["table3", "fig1", "fig-candidates"])
-def test_help_has_an_example(command: str) -> None:
-    done = honestdp("paper", command, "--help")
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_each_has_json_quiet_and_an_example(words, shell) -> None:
+    options = {name for p in COMMANDS[words].params for name in p.opts}
+    assert {"--json", "--quiet"} <= options
+    said = shell(*words, "--help")
+    assert said.code == 0
+    assert f"Example: honestdp {' '.join(words)}" in " ".join(said.out.split())
+    assert "--nonsense" in complaint(shell(*words, "--nonsense"))
+
+
+@pytest.mark.parametrize("words", [["paper"], ["paper", "--help"], ["paper", "fig1", "--help"]])
+def test_help_is_quick_and_has_an_example(words: list[str]) -> None:
+    done = honestdp(*words, code=TELL + RUN)
     assert done.returncode == 0
-    assert f"Example: honestdp paper {command} " in done.stdout
+    assert "Example: honestdp paper" in done.stdout
+    assert not done.stdout.endswith("!\n")  # without the accountant
+
+
+def test_it_has_the_librarys_version() -> None:
+    """It uses more of the library than its public names."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert project["version"] == __version__
+    assert project["dependencies"] == [f"honestdp=={__version__}"]
