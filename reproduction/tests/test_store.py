@@ -154,12 +154,6 @@ def test_what_is_not_there_is_looked_for_in_the_base(tmp_path) -> None:
     assert files(tmp_path / "base") == {"things.jsonl.gz"}
 
 
-def test_a_run_that_misses_nothing_leaves_nothing(tmp_path) -> None:
-    with Store(tmp_path / "new").running():
-        pass
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     "broken",
     [b"{}", gzip.compress(b"{"), gzip.compress(b"[1]\n"), gzip.compress(b'{"name": "a"}\n')[:-9]],

@@ -107,8 +107,6 @@ class Store:
             with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self.pack()
-                with suppress(OSError):  # nothing was missing, and nothing is in it
-                    self.folder.rmdir()
         finally:
             os.close(lock)
 
