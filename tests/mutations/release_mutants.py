@@ -41,7 +41,7 @@ MUTANTS = [
            "if self._state.bounds is None:", "if True:", RESUME),
     Mutant("kept after the release", "resume/journal.py",
            "        remove_files(self._private, (STATE, ASKED, *FILES, LOCK))\n", "", RESUME),
-    Mutant("kept for all to read", "private_files.py", "os.O_TRUNC, 0o600)", "os.O_TRUNC, 0o644)",
+    Mutant("kept for all to read", "private_files.py", "mode: int = 0o600", "mode: int = 0o644",
            RESUME),
     Mutant("the state grows with K", "resume/state.py",
            "        return write_tensors(made, {",
