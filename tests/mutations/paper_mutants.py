@@ -2,7 +2,7 @@
 
 from seeded import Mutant
 
-PAPER = "../../reproduction/src/honestdp_reproduction/"  # beside the library's sources
+PAPER = "honestdp_reproduction/"
 DATA = "tests/datasets/test_datasets.py"
 FRONTIER = "reproduction/tests/test_honest_frontier.py"
 TRAININGS = "reproduction/tests/test_trainings.py"
