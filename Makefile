@@ -6,7 +6,11 @@ BIN := $(VENV)/bin
 # A failed install is a failure, although its words go through a filter.
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt $(PIP_ARGS)
+DOTS := awk '/^(Collecting|Requirement|Installing)/ { printf "."; fflush() } END { print "" }'
+RESULTS := reproduction/src/honestdp_reproduction/results
 DEMO := build/demo
 
 .PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults bench-opacus paper docs clean help
@@ -21,21 +25,26 @@ help:
 	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
 	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"
 	@echo "make bench-opacus    one job both ways: Optuna around Opacus, and honestdp (20 minutes)"
-	@echo "make paper           the paper's experiments: what is not in results/ yet (hours; HONESTDP_DATA), docs/paper.md"
+	@echo "make paper           the paper's experiments: what has no results yet (hours; HONESTDP_DATA), docs/paper.md"
 	@echo "make docs            the documentation site, in build/site"
 	@echo "make bench-defaults  where the default lot size, steps and kappa come from (15 minutes; HONESTDP_DATA)"
 
-# Made anew when what it is made from changes; otherwise a second run starts at once.
-$(READY): pyproject.toml constraints.txt
+# Made anew when what it is made from changes; otherwise a second run starts at once. The demo needs
+# the library alone; everything else the tools of its developers and the reproduction of the paper.
+$(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "honestdp needs Python 3.11 or later; try: make PYTHON=python3.11 demo" >&2; exit 2; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV): the first time only, a dot a package, a few minutes"
-	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]" \
-	  | awk '/^(Collecting|Requirement|Installing)/ { printf "."; fflush() } END { print "" }'
+	@$(INSTALL) -e . | $(DOTS)
 	@touch $@
 
-demo: $(READY)
+$(READY): $(INSTALLED) reproduction/pyproject.toml
+	@echo "installing what tests and tools need: the first time only, a dot a package"
+	@$(INSTALL) -e ".[dev]" -e reproduction | $(DOTS)
+	@touch $@
+
+demo: $(INSTALLED)
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)  # its table is public: each demo may start with a new ledger
 	$(BIN)/honestdp tune --yes --ledger $(DEMO)/adult.ledger --out $(DEMO)/run
 
@@ -71,7 +80,7 @@ bench-opacus: $(READY)
 # Each goes on with what it has saved; the page and its pictures are made from the results alone.
 paper: $(READY)
 	@for name in heatmap-synthetic heatmap-enron defaults advantage pruning adaptive threshold step-size honest-frontier balanced; do \
-	  $(BIN)/honestdp paper $$name > /dev/null || exit 1; done
+	  $(BIN)/honestdp paper $$name --results $(RESULTS) > /dev/null || exit 1; done
 	$(BIN)/python tools/paper_page.py --pictures
 
 docs: $(READY)

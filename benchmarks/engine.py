@@ -48,7 +48,7 @@ from workloads import WORKLOADS, Workload
 
 from honestdp.candidates import RULES
 from honestdp.engine import Candidate, Examples, Model, Randomness, Schedule, size, train
-from honestdp.paper.machine import LOAD, machine
+from honestdp_reproduction.machine import LOAD, machine
 
 LOT_SIZE, NOISE, CLIP, CANDIDATES = 250, 4.0, 1.0, 40
 MANY = 1000  # candidates, to see how time and memory grow

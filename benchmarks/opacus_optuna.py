@@ -44,7 +44,6 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from honestdp.datasets import adult
 from honestdp.engine import Randomness
-from honestdp.paper.machine import LOAD
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
@@ -54,6 +53,7 @@ from honestdp.private_data import split
 from honestdp.runner.run import run
 from honestdp.runner.scoring import schedule
 from honestdp.text import SIMULATION
+from honestdp_reproduction.machine import LOAD
 
 EPSILON, DELTA = 1.0, 1e-6
 LOT, STEPS, TRIALS, RUNS = 250, 2500, 40, 5

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from honestdp.paper.machine import commit, machine
+from honestdp_reproduction.machine import commit, machine
 
 Row = dict[str, Any]
 

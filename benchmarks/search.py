@@ -35,11 +35,11 @@ from sklearn.linear_model import LogisticRegression
 from honestdp.engine import Linear, Randomness, Schedule, correct, train
 from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
-from honestdp.paper.machine import LOAD, commit
 from honestdp.planning.grid import NAMED
 from honestdp.planning.make import MOST_RUNS, make_plan
 from honestdp.runner.run import run
 from honestdp.text import SIMULATION
+from honestdp_reproduction.machine import LOAD, commit
 
 RUNS = 10
 OVERHEAD = 10_000  # of a search beside its lots, in lots: reading, encoding, scoring; for the guess

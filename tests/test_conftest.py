@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 def test_data_tests_cannot_be_skipped_silently(
     code, with_data, without, is_there, tmp_path
 ) -> None:
-    shutil.copy(HERE / "conftest.py", tmp_path)
+    shutil.copy(ROOT / "conftest.py", tmp_path)
     (tmp_path / "test_it.py").write_text(f"import pytest\n{code}\n")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = data: reads data\n")
     done = subprocess.run(

@@ -13,15 +13,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from honestdp.cli.experiments import EXPERIMENTS
-from honestdp.paper import verdict
-from honestdp.paper.experiment import DATASETS, Choice
 from honestdp.report.picture import save
+from honestdp_reproduction import verdict
+from honestdp_reproduction.cli.experiments import EXPERIMENTS
+from honestdp_reproduction.experiment import DATASETS, Choice
+from honestdp_reproduction.store import SHIPPED, Store
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "paper.md"
 IMAGES = ROOT / "docs" / "images" / "paper"
-RESULTS = ROOT / "results"
+RESULTS = Store(SHIPPED)
 ENGINE = ROOT / "benchmarks" / "results" / "engine.json"
 ACCOUNTING = ("fig1", "fig-candidates", "table3")
 
@@ -38,7 +39,7 @@ SHAPES = {
 
 
 def module(name: str) -> Any:
-    return import_module(f"honestdp.paper.{name.replace('-', '_')}")
+    return import_module(f"honestdp_reproduction.{name.replace('-', '_')}")
 
 
 def table(headers: list[str], rows: list[list[str]], right: int = 0) -> str:
@@ -81,9 +82,12 @@ def work(name: str) -> tuple[Counter[str], float]:
         return Counter(found["candidate_steps"]), sum(found["core_seconds"].values())
     steps: Counter[str] = Counter()
     seconds = 0.0
-    files, of = FILES[name]
-    for path in sorted(RESULTS.glob(files)):
-        known = json.loads(path.read_text())
+    collection, part, rows, of = RECORDS[name]
+    for record in RESULTS.names(collection):
+        if part not in record:
+            continue
+        known = RESULTS.read(collection, record, rows)
+        assert known is not None
         dataset, count = of(known)
         steps[f"{dataset}-lr"] += count
         # One thread: no more than the wall clock, where cores were not counted.
@@ -91,18 +95,19 @@ def work(name: str) -> tuple[Counter[str], float]:
     return steps, seconds
 
 
-# Where the files of an experiment are, and what each says of its work: dataset, candidate-steps.
-FILES: dict[str, tuple[str, Callable[[Any], tuple[str, int]]]] = {
+# Where the records of an experiment are (collection, part of their names, key of their rows), and
+# what each says of its work: dataset, candidate-steps.
+RECORDS: dict[str, tuple[str, str, str, Callable[[Any], tuple[str, int]]]] = {
     "step-size": (
-        "step-size/*.json",
+        *("step-size", "", "clips"),
         lambda f: (f["watched"]["dataset"], len(f["clips"]) * f["watched"]["steps"]),
     ),
     "honest-frontier": (
-        "pools/*.json",
+        *("pools", "", "trained"),
         lambda f: (f["pool"]["dataset"], len(f["trained"]) * f["pool"]["steps"]),
     ),
     "balanced": (
-        "balanced/*-epsilon*.json",
+        *("balanced", "-epsilon", "trained"),
         lambda f: (
             f["setup"]["dataset"],
             len(f["trained"]) * len(f["kappas"]) * f["setup"]["steps"],
@@ -110,7 +115,7 @@ FILES: dict[str, tuple[str, Callable[[Any], tuple[str, int]]]] = {
     ),
     **{
         f"heatmap-{dataset}": (
-            f"heatmaps/{dataset}-*.json",
+            *("heatmaps", f"{dataset}-", "candidates"),
             lambda f: (f["map"]["dataset"], len(f["candidates"]) * f["map"]["steps"]),
         )
         for dataset in ("synthetic", "enron")

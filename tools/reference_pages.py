@@ -31,6 +31,9 @@ object, `--quiet` leaves out the words on the way. What went wrong is one line, 
 | 4 | the search ended without a model (a threshold that nothing reached) |
 | 130 | interrupted; the line says how to go on |
 
+`honestdp paper` comes with the package `honestdp-reproduction` (the folder `reproduction/`). Any
+package can add a command: an entry point of the group `honestdp.commands`.
+
 Names of commands, options, procedures, models and grids complete on Tab after
 `honestdp --install-completion`.
 """

@@ -12,14 +12,23 @@ from honestdp.errors import fail
 DRAFT = ".new"  # what a file is called until it is whole
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    draft = path.with_name(path.name + DRAFT)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def replace_file(path: Path, content: bytes, *, mode: int = 0o600, draft: str = DRAFT) -> None:
+    """Write a file as a whole: after a crash it holds what it held before, or all of `content`.
+
+    Args:
+        path: The file.
+        content: What it will hold.
+        mode: Its permissions, less the umask.
+        draft: What its name ends with until it is whole; processes that may write the same file at
+            the same time need drafts of their own.
+    """
+    unfinished = path.with_name(path.name + draft)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with open(handle, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(draft, path)
+    os.replace(unfinished, path)
     sync_folder(path.parent)
 
 

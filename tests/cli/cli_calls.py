@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+
+from honestdp.cli import app, main
 
 SCHEMA = """\
 name = "visits"
@@ -56,3 +62,36 @@ def complaint(said: Said, code: int = 2) -> str:
     assert len(lines) == 1, said
     assert said.err.splitlines()[-1].endswith(lines[0])
     return lines[0]
+
+
+@pytest.fixture
+def shell(capfd, monkeypatch, tmp_path) -> Shell:
+    """Calls in a folder with visits.csv, visits.toml and test.csv."""
+    monkeypatch.chdir(tmp_path)
+    visits(tmp_path / "visits.csv")
+    visits(tmp_path / "test.csv", 100, seed=1)
+    (tmp_path / "visits.toml").write_text(SCHEMA)
+
+    def call(*words: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["honestdp", *map(str, words)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as done:
+            main()
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        assert "Quokkazyx" not in out + err
+        return Said(int(done.value.code or 0), out, err)
+
+    return call
+
+
+def commands(
+    group: Any = None, before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command that does something, by the words that call it; plug-ins too."""
+    group = typer.main.get_command(app) if group is None else group
+    for name, found in group.commands.items():
+        if hasattr(found, "commands"):
+            yield from commands(found, (*before, name))
+        else:
+            yield (*before, name), found

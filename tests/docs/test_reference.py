@@ -168,7 +168,7 @@ def test_links_and_pictures_are_there(place: Path) -> None:
 def test_files_named_in_the_pages_are_there() -> None:
     """`tests/laws`, `src/honestdp/...`, `benchmarks/README.md`, `examples/3_a_conv_net.py`."""
     for place in (ROOT / "README.md", *DOCS.glob("*.md")):
-        named = r"`((?:src|tests|benchmarks|examples|tools|docs)/[\w./-]*)`"
+        named = r"`((?:src|tests|benchmarks|examples|reproduction|tools|docs)/[\w./-]*)`"
         for path in re.findall(named, place.read_text()):
             assert (ROOT / path).exists(), f"{place.name}: {path}"
 

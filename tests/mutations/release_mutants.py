@@ -41,8 +41,9 @@ MUTANTS = [
     Mutant("bounds learnt twice", "resume/journal.py",
            "if self._state.bounds is None:", "if True:", RESUME),
     Mutant("kept after the release", "resume/journal.py",
-           "        remove_files(self._private, (STATE, CONFIG, *FILES, LOCK))\n", "", RESUME),
-    Mutant("kept for all to read", "private_files.py", "os.O_TRUNC, 0o600)", "os.O_TRUNC, 0o644)",
+           "        remove_files(self._private, (STATE, CONFIG, *FILES, LOCK))
+", "", RESUME),
+    Mutant("kept for all to read", "private_files.py", "mode: int = 0o600", "mode: int = 0o644",
            RESUME),
     Mutant("the state grows with K", "resume/state.py",
            "        return write_tensors(made, {",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
+PACKAGES = {"honestdp": ROOT / "src", "honestdp_reproduction": ROOT / "reproduction" / "src"}
 
 
 class Mutant(NamedTuple):
@@ -27,9 +28,16 @@ def name(mutant: Mutant) -> str:
     return mutant.name.replace(" ", "-")
 
 
+def with_package(file: str) -> Path:
+    """A mutant's file below the folder of its package: the library's, unless it says otherwise."""
+    named = Path(file)
+    return named if named.parts[0] in PACKAGES else Path("honestdp", named)
+
+
 def check_line(mutant: Mutant) -> None:
     """The line to change is there, once."""
-    text = (ROOT / "src" / "honestdp" / mutant.file).read_text()
+    path = with_package(mutant.file)
+    text = (PACKAGES[path.parts[0]] / path).read_text()
     assert text.count(mutant.good) == 1, "the line has moved; mend the mutant"
 
 
@@ -52,14 +60,16 @@ class Copies:
 
 def _copied(place: Path) -> Path:
     # Without what Python and numba keep: nothing of the sound source may be run.
-    shutil.copytree(ROOT / "src", place, ignore=shutil.ignore_patterns("__pycache__"))
+    skipped = shutil.ignore_patterns("__pycache__")
+    for sources in PACKAGES.values():
+        shutil.copytree(sources, place, ignore=skipped, dirs_exist_ok=True)
     return place
 
 
 def check_caught(mutant: Mutant, copies: Copies) -> None:
     """The test named fails on a copy of the source that has the bug."""
     source = copies.of(mutant)
-    target = source / "honestdp" / mutant.file
+    target = source / with_package(mutant.file)
     sound = target.read_text()
     target.write_text(sound.replace(mutant.good, mutant.bad))
     try:

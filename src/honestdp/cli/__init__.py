@@ -1,4 +1,4 @@
-"""The command line: one file a command. Heavy imports happen inside the commands."""
+"""The command line. Commands are found by `registry`; heavy imports happen inside them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,19 @@ from typing import Any, NoReturn
 import typer
 
 from honestdp import __version__
-from honestdp.cli import ledger, look, paper, plan, report, tune, words
+from honestdp.cli.registry import LazyGroup
 from honestdp.cli.say import Stopped
 from honestdp.errors import BudgetError, InputError, SearchError
 
 app = typer.Typer(
     name="honestdp",
+    cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Honest private machine learning: one (epsilon, delta) for training, tuning, scoring.\n\n"
     "Example: honestdp tune visits.csv --schema visits.toml --epsilon 1 --out run",
 )
-app.command("tune")(tune.command)
-app.command("resume")(tune.resume)
-app.command("plan")(plan.command)
-app.command("schema")(look.schema)
-app.command("predict")(look.predict)
-app.command("card")(look.card)
-app.command("report")(report.command)
-app.command("words")(words.command)
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(paper.app, name="paper")
 
 INTERRUPTED = 130
 

@@ -1,0 +1,152 @@
+"""The commands of `honestdp`, loaded when they are called: the library's own and plug-ins.
+
+A command is an entry point of the group `honestdp.commands`. Its name is what the user types; its
+value names a function (one command, with typer's annotations) or a `typer.Typer` (a command with
+subcommands). A package adds one in its `pyproject.toml`:
+
+    [project.entry-points."honestdp.commands"]
+    hello = "hello_honestdp:command"
+
+A plug-in is imported when its command is called and not before: `honestdp --help` shows the summary
+of its package instead. One that cannot be imported fails with one line, and breaks nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from honestdp.errors import InputError
+
+GROUP = "honestdp.commands"
+
+OWN = {
+    name: EntryPoint(name, f"honestdp.cli.{place}", GROUP)
+    for name, place in {
+        "tune": "tune:command",
+        "resume": "tune:resume",
+        "plan": "plan:command",
+        "schema": "look:schema",
+        "predict": "look:predict",
+        "card": "look:card",
+        "report": "report:command",
+        "words": "words:command",
+        "ledger": "ledger:app",
+    }.items()
+}
+
+# Commands of packages that belong to this project, by the package to install.
+ELSEWHERE = {"paper": "honestdp-reproduction"}
+
+
+class Commands(Mapping[str, Any]):
+    """Every command by name, loaded on access: the library's own first, then plug-ins by name."""
+
+    @cached_property
+    def plugins(self) -> dict[str, EntryPoint]:
+        """The plug-ins by name. A name that is taken already is passed over with a warning."""
+        found: dict[str, EntryPoint] = {}
+        for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, package(p))):
+            taken = "honestdp" if point.name in OWN else None
+            if point.name in found:
+                taken = package(found[point.name])
+            if taken is None:
+                found[point.name] = point
+            else:
+                print(
+                    f"honestdp: ignoring the command {point.name!r} of {package(point)}: "
+                    f"{taken} has one of this name",
+                    file=sys.stderr,
+                )
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        yield from OWN
+        yield from self.plugins
+
+    def __len__(self) -> int:
+        return len(OWN) + len(self.plugins)
+
+    def __getitem__(self, name: str) -> Any:
+        """The command of this name, ready for typer.
+
+        Raises:
+            KeyError: there is none.
+            InputError: it comes with a package that is not installed, or that cannot be imported.
+        """
+        if name in OWN:
+            return _command(name, OWN[name].load())
+        if name in self.plugins:
+            return _plugin(self.plugins[name])
+        if name in ELSEWHERE:
+            raise InputError(
+                f"{name}: this command comes with a package of its own: pip install "
+                f"{ELSEWHERE[name]} (in a checkout: pip install ./reproduction)"
+            )
+        raise KeyError(name)
+
+    def summary(self, name: str, limit: int) -> str:
+        """One line for the list of commands: of a plug-in, the summary of its package."""
+        if name in OWN:
+            return str(self[name].get_short_help_str(limit))
+        point = self.plugins[name]
+        said = (point.dist.metadata["Summary"] if point.dist else None) or f"See {package(point)}."
+        return said if len(said) <= limit else f"{said[: limit - 3].rsplit(' ', 1)[0]}..."
+
+
+class LazyGroup(TyperGroup):
+    """A typer group whose commands are loaded one by one."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        try:
+            return self.commands.get(cmd_name)
+        except InputError:
+            if ctx.resilient_parsing:  # a shell completes: there is nothing to offer
+                return None
+            raise
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        names = self.list_commands(ctx)
+        limit = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.commands.summary(name, limit)) for name in names])
+
+
+def package(point: EntryPoint) -> str:
+    """The name of the package that an entry point comes with."""
+    return point.dist.name if point.dist else "a package without metadata"
+
+
+def _plugin(point: EntryPoint) -> Any:
+    try:
+        return _command(point.name, point.load())
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        said = f"{point.name}: cannot load this command of {package(point)} ({why})"
+        raise InputError(said) from error
+
+
+def _command(name: str, found: Any) -> Any:
+    if isinstance(found, typer.Typer):
+        made: Any = typer.main.get_group(found)
+    elif callable(found):
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(name)(found)
+        made = typer.main.get_command(alone)
+    else:
+        raise TypeError(f"{type(found).__name__} is neither a function nor a typer.Typer")
+    made.name = name
+    return made
