@@ -6,6 +6,9 @@ must notice. One runs in the quick tests, to show that the machinery works.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import audit_mutants
 import engine_mutants
 import face_mutants
@@ -17,7 +20,7 @@ import privacy_mutants
 import pytest
 import release_mutants
 import search_mutants
-from seeded import Copies, Mutant, check_caught, check_line, name
+from seeded import Mutant, Warm, check_caught, check_line, name, warmed
 
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
@@ -28,8 +31,14 @@ FAST = ("count lost",)
 
 
 @pytest.fixture(scope="session")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
-    return Copies(tmp_path_factory.mktemp("copies"))
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """One for each process of xdist; what they know of the sound source they share."""
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    passed = shared / "passed"
+    passed.mkdir(exist_ok=True)
+    with warmed(passed) as process:
+        yield process
 
 
 def test_each_has_a_name_of_its_own() -> None:
@@ -46,5 +55,5 @@ def test_the_line_is_there(mutant: Mutant) -> None:
     [m if m.name in FAST else pytest.param(m, marks=pytest.mark.slow) for m in MUTANTS],
     ids=name,
 )
-def test_the_bug_is_caught(mutant: Mutant, copies: Copies) -> None:
-    check_caught(mutant, copies)
+def test_the_bug_is_caught(mutant: Mutant, process: Warm) -> None:
+    check_caught(mutant, process)
