@@ -6,9 +6,6 @@ must notice. One runs in the quick tests, to show that the machinery works.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import audit_mutants
 import engine_mutants
 import face_mutants
@@ -20,7 +17,7 @@ import privacy_mutants
 import pytest
 import release_mutants
 import search_mutants
-from seeded import Mutant, Warm, check_caught, check_line, name, warmed
+from seeded import Mutant, Warm, check_caught, check_line, name
 
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
@@ -28,17 +25,6 @@ LISTS = (
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)
-
-
-@pytest.fixture(scope="session")
-def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    """One for each process of xdist; what they know of the sound source they share."""
-    folder = tmp_path_factory.getbasetemp()
-    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    passed = shared / "passed"
-    passed.mkdir(exist_ok=True)
-    with warmed(passed) as process:
-        yield process
 
 
 def test_each_has_a_name_of_its_own() -> None:
