@@ -46,7 +46,10 @@ QUIET = {
 
 
 class Request(TypedDict):
-    """What to run: `source` holds the folder honestdp; `file` is the one with the bug, or none."""
+    """What to run: `source` holds the folder honestdp; `file` is the one with the bug, or none.
+
+    A test named by itself may be of any tier; a file stands for its quick tests.
+    """
 
     source: str
     file: str | None
@@ -140,9 +143,13 @@ def run_tests(request: Request) -> Answer:
     watch = Watch()
     loaded = None if file is None else Loaded(Path(source, "honestdp", file))
     # Plugins are there already, and their own asserts as they are.
-    words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "",
+    words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist",
              "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # fmt: skip
-    code = pytest.main([*words, *([] if request["every"] else ["-x"]), *request["tests"]], [watch])
+    if not request["every"]:
+        words.append("-x")
+    if all("::" in test for test in request["tests"]):
+        words += ["-m", ""]
+    code = pytest.main([*words, *request["tests"]], [watch])
     trouble = _trouble(code, watch)
     if not trouble and loaded is not None and file is not None:
         trouble = loaded.trouble(module_name(file))
