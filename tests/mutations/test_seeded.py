@@ -29,7 +29,7 @@ def failed(when: str, *error: str) -> Failure:
     ],
 )
 def test_a_bug_is_noticed_by_a_test_that_fails_in_its_own_body(failure, counts) -> None:
-    answer = {"trouble": "", "failures": [failure], "seconds": {}, "took": 0.0}
+    answer = {"trouble": "", "failures": [failure], "seconds": {}, "drawn": [], "took": 0.0}
     assert bool(noticed(answer)) == counts
 
 

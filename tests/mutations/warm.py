@@ -73,6 +73,7 @@ class Answer(TypedDict):
     trouble: str
     failures: list[Failure]
     seconds: dict[str, float]  # of each test that was run, with its fixtures
+    drawn: list[str]  # the tests whose examples Hypothesis draws, others each time
     took: float
 
 
@@ -84,10 +85,15 @@ class Watch:
         self.seconds: dict[str, float] = {}
         self.skipped: list[str] = []
         self.broken: list[str] = []  # what could not even be collected
+        self.drawn: list[str] = []
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self.broken.append(f"{report.nodeid}: {report.longreprtext[-800:]}")
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        drawn = (item.nodeid for item in session.items if item.get_closest_marker("hypothesis"))
+        self.drawn = list(drawn)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         test = report.nodeid
@@ -157,6 +163,7 @@ def run_tests(request: Request) -> Answer:
         trouble=trouble or _strange_files(source),
         failures=watch.failures,
         seconds=watch.seconds,
+        drawn=watch.drawn,
         took=time.monotonic() - started,
     )
 
@@ -221,7 +228,7 @@ def answer(request: Request) -> Answer:
         said.seek(0)
         words = said.read()[-1500:]
     trouble = f"no answer within {request['seconds']:g} s, or it died: {words}"
-    return Answer(trouble=trouble, failures=[], seconds={}, took=request["seconds"])
+    return Answer(trouble=trouble, failures=[], seconds={}, drawn=[], took=request["seconds"])
 
 
 def _as_child(request: Request, said: int, writing: int) -> None:
