@@ -13,14 +13,16 @@ DOTS := awk '/^(Collecting|Requirement|Installing)/ { printf "."; fflush() } END
 RESULTS := reproduction/src/honestdp_reproduction/results
 DEMO := build/demo
 
-.PHONY: demo check test test-slow bench bench-plan bench-search bench-defaults bench-opacus paper docs clean help
+.PHONY: demo check test browser test-slow test-nightly bench bench-plan bench-search bench-defaults bench-opacus paper docs clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo            a private model of a census table, its card and its report (a minute, once installed)"
-	@echo "make test            the tests (at most five minutes on two cores)"
+	@echo "make test            the quick tests (at most four minutes on two cores)"
 	@echo "make check           format, lint, types, import directions"
-	@echo "make test-slow       statistics, seeded bugs, audits (about an hour)"
+	@echo "make test-slow       statistics, every seeded bug, audits, the browser (about 20 minutes)"
+	@echo "make test-nightly    the largest statistics and audits, and what each found (an hour)"
+	@echo "make browser         installs Chromium for the tests in a browser (as root, Debian's package)"
 	@echo "make bench           training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
 	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
 	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"
@@ -59,7 +61,15 @@ test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 test-slow: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow and not nightly"
+
+# What it found: every test by name with its outcome, and the slowest with their times.
+test-nightly: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m nightly -v -rA --durations=0
+
+browser:
+	@command -v chromium chromium-browser google-chrome || { export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core; }
 
 bench: $(READY)
 	$(BIN)/python benchmarks/engine.py

@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from honestdp import compiled
 
 ROOT = Path(__file__).parent.parent.parent
 CODE = """
@@ -37,3 +40,56 @@ def test_a_kernel_does_not_outlive_the_rule_it_was_made_with(tmp_path):
     rule = tmp_path / "src" / "honestdp" / "engine" / "kernels" / "loss.py"
     rule.write_text(rule.read_text().replace("limit / norm)", "limit / norm / 2)"))
     assert norm() == 0.25
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A small package in place of ours: a kernel, what it imports, and what it does not."""
+    folder = tmp_path / "small"
+    (folder / "inner").mkdir(parents=True)
+    for name, text in {
+        "kernel.py": "from small import inner\nif True:\n    from small.rule import clip\n",
+        "rule.py": "import math\nimport small.limit\n",
+        "limit.py": "LIMIT = 1\n",
+        "inner/__init__.py": "WIDTH = 8\n",
+        "other.py": "from small.kernel import run\n",
+    }.items():
+        (folder / name).write_text(text)
+    monkeypatch.setattr(compiled, "_FOLDER", folder)
+    forget()
+    yield folder
+    forget()
+
+
+def forget() -> None:
+    compiled._stamp.cache_clear()
+    compiled._imported.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "matters"),
+    [
+        ("kernel.py", True),
+        ("rule.py", True),
+        ("limit.py", True),
+        ("inner/__init__.py", True),
+        ("other.py", False),
+    ],
+)
+def test_a_kernel_belongs_to_all_that_its_file_imports(package, file, matters) -> None:
+    before = compiled._stamp(package / "kernel.py")
+    (package / file).write_text((package / file).read_text() + "X = 1\n")
+    forget()
+    assert (compiled._stamp(package / "kernel.py") != before) == matters
+
+
+def test_names_that_depend_on_where_a_file_lies_are_refused(package) -> None:
+    (package / "rule.py").write_text("from .limit import LIMIT\n")
+    with pytest.raises(ImportError, match=r"rule.py: a module that is compiled imports by full"):
+        compiled._stamp(package / "kernel.py")
+
+
+def test_a_kernel_belongs_to_how_it_is_compiled() -> None:
+    kinds = (compiled.compiled, compiled.compiled_fused, compiled.compiled_fast)
+    stamps = {kind(forget)._cache._cache_file._source_stamp for kind in kinds}
+    assert len(stamps) == 3

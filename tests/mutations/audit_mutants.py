@@ -3,13 +3,11 @@
 from seeded import Mutant
 
 AUDIT = "tests/audit/test_release_law.py::test_what_is_released_has_the_law_claimed"
-QUICK = ("untuned", "composition")  # whose audits are among the quick tests
 SEARCHES = ("composition", "random-stopping", "random-repeats", "threshold", "subset-tuning")
 
 
 def mutant(name: str, file: str, good: str, bad: str, procedure: str) -> Mutant:
-    audit, slow = f"{AUDIT}[{procedure}]", procedure not in QUICK
-    return Mutant(f"{name}, {procedure}", file, good, bad, audit, slow)
+    return Mutant(f"{name}, {procedure}", file, good, bad, f"{AUDIT}[{procedure}]")
 
 
 MUTANTS = [

@@ -9,35 +9,35 @@ MUTANTS = [
     Mutant("a tiny cell makes NumPy warn", "schema/encode.py",
            'np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")',
            "np.multiply(values, each.astype(np.float32), out=values)",
-           RECORD + "[run, row norm]", True),
+           RECORD + "[run, row norm]"),
     Mutant("classes of the type that y has", "estimator/search.py",
            "        self._check_classes(schema)\n",
            "        self._check_classes(schema)\n"
            "        if str(getattr(target, 'dtype', '')) == 'object':\n"
-           "            self.class_dtype = str\n", RECORD + "[search, pandas]", True),
+           "            self.class_dtype = str\n", RECORD + "[search, pandas]"),
     Mutant("a word in y decides whether fit raises", "estimator/search.py",
            "if self._simulates and schema.target.classes is not None:",
-           "if schema.target.classes is not None:", RECORD + "[search, numbers for words]", True),
+           "if schema.target.classes is not None:", RECORD + "[search, numbers for words]"),
     Mutant("a target that is none decides whether fit raises", "estimator/search.py",
            "if self._simulates:  # of protected rows", "if True:  # of protected rows",
-           RECORD + "[search, lists for numbers]", True),
+           RECORD + "[search, lists for numbers]"),
     Mutant("a complex cell empties its column", "schema/cells.py",
            "        if isinstance(value, Complex):", "        if False:", ROWS),
     Mutant("text that is none makes a run raise", "schema/cells.py",
            "column, kind = column.cast(TEXT), pa.large_binary()", "return column.cast(TEXT)",
-           RECORD + "[run, parquet of text]", True),
+           RECORD + "[run, parquet of text]"),
     Mutant("a huge target makes fit raise", "estimator/inputs.py",
-           "    if _is_column(y):", "    if False:", RECORD + "[search, polars lenient]", True),
+           "    if _is_column(y):", "    if False:", RECORD + "[search, polars lenient]"),
     Mutant("a row without a target is refused", "schema/encode.py",
            "        return np.maximum(column.places(target.classes), -1)\n",
            "        if (column.places(target.classes) < 0).any():\n"
            "            raise InputError('target: some cells are missing')\n"
            "        return np.maximum(column.places(target.classes), -1)\n",
-           RECORD + "[run, untuned]", True),
+           RECORD + "[run, untuned]"),
     Mutant("the log counts missing targets", "schema/encode.py",
            "        return np.maximum(column.places(target.classes), -1)\n",
            "        import logging\n"
            "        logging.getLogger('honestdp').info((column.places(target.classes) < 0).sum())\n"
            "        return np.maximum(column.places(target.classes), -1)\n",
-           RECORD + "[run, untuned]", True),
+           RECORD + "[run, untuned]"),
 ]  # fmt: skip

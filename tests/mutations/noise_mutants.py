@@ -78,12 +78,12 @@ MUTANTS = [
         "learnt bounds: counts as they are", "schema/learn.py",
         "noisy = (exact + _draws(rounded_normals, noise * UNITS, count)) / UNITS",
         "noisy = exact / UNITS",
-        "tests/schema/test_schema_learn.py",
+        "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read",
     ),
     Mutant(
         "learnt bounds: four fifths of the noise", "schema/learn.py",
         "_draws(rounded_normals, noise * UNITS, count)",
         "_draws(rounded_normals, 0.8 * noise * UNITS, count)",
-        "tests/schema/test_schema_learn.py",
+        "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read",
     ),
 ]  # fmt: skip

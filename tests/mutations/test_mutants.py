@@ -17,7 +17,7 @@ import privacy_mutants
 import pytest
 import release_mutants
 import search_mutants
-from seeded import Copies, Mutant, check_caught, check_line, name
+from seeded import Mutant, Warm, check_caught, check_line, name
 
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
@@ -25,11 +25,6 @@ LISTS = (
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)
-
-
-@pytest.fixture(scope="session")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
-    return Copies(tmp_path_factory.mktemp("copies"))
 
 
 def test_each_has_a_name_of_its_own() -> None:
@@ -46,5 +41,5 @@ def test_the_line_is_there(mutant: Mutant) -> None:
     [m if m.name in FAST else pytest.param(m, marks=pytest.mark.slow) for m in MUTANTS],
     ids=name,
 )
-def test_the_bug_is_caught(mutant: Mutant, copies: Copies) -> None:
-    check_caught(mutant, copies)
+def test_the_bug_is_caught(mutant: Mutant, process: Warm) -> None:
+    check_caught(mutant, process)

@@ -44,6 +44,15 @@ events = st.one_of(
 )
 
 
+@pytest.mark.parametrize("sigma", [0.8, 4.0])
+def test_the_classic_conversion_is_mironovs(sigma) -> None:
+    """Proposition 3 of 2017 on a Gaussian, whose divergences are a/(2 sigma^2)."""
+    found = guarantee.epsilon(Gaussian(sigma), DELTA, "rdp-classic")
+    orders = guarantee.rdp_curve(Gaussian(sigma)).orders.tolist()
+    costs = [a / (2 * sigma**2) + math.log(1 / DELTA) / (a - 1) for a in orders]
+    assert found == pytest.approx(min(costs), rel=1e-6)
+
+
 @settings(max_examples=40, deadline=None)
 @given(events, st.integers(1, 5), st.sampled_from(ACCOUNTANTS))
 def test_k_times_an_event_costs_what_k_of_them_cost(event, k, accountant) -> None:

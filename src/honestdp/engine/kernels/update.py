@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+import honestdp.engine.formulas as formulas
 from honestdp.compiled import compiled, compiled_fast
-from honestdp.engine import formulas
 from honestdp.randomness.chacha import TILE
 from honestdp.randomness.normal import GROUP, PAIRS, TILES, fill_normals
 
