@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bombs import GRID, KINDS, Bomb, Killed, new_ledger, plan_of, table
 
-from honestdp import InputError, Ledger, load, private_files, verify
+from honestdp import InputError, Ledger, files, load, verify
 from honestdp.errors import FolderError, Interrupted
 from honestdp.privacy.runs import RunCount
 from honestdp.randomness import Randomness
@@ -257,11 +257,11 @@ def test_a_disk_that_is_full_is_told_as_such(tmp_path, monkeypatch):
     for at in (1, 3, 2):  # before it is paid for, as rows are opened, in the search gone on with
         calls = []
 
-        def full(path, content, at=at, calls=calls):
+        def full(path, content, *how, at=at, calls=calls):
             calls.append(path)
             if len(calls) >= at:
                 raise OSError(28, "No space left on device")
-            private_files.replace_file(path, content)
+            files.replace_file(path, content, *how)
 
         with monkeypatch.context() as patch:
             patch.setattr("honestdp.resume.journal.replace_file", full)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from honestdp.errors import InputError, fail, positive, positive_integer
+from honestdp.files import ANYONE, replace_file
 from honestdp.text import SIMULATION
 
 Told = Callable[[str, float], None]  # what is going on, and the share that is done
@@ -155,8 +155,6 @@ def write(path: Path, facts: Mapping[str, Any], name: str, rows: Sequence[Any]) 
     """Facts line by line, then `rows` under their name, one a line; at once, so that an
     interrupted save loses nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.part")  # experiments may share their files
     head = "".join(f' "{key}": {json.dumps(value)},\n' for key, value in facts.items())
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    unfinished.write_text(f'{{\n{head} "{name}": [\n{lines}\n ]\n}}\n')
-    unfinished.replace(path)
+    replace_file(path, f'{{\n{head} "{name}": [\n{lines}\n ]\n}}\n'.encode(), ANYONE, shared=True)

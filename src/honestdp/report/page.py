@@ -19,14 +19,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from honestdp.errors import InputError
+from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
-from honestdp.private_files import replace_file
 from honestdp.release.card import SHOWS_ALL, Card, verify
 from honestdp.release.json_files import CARD, REPORT, TESTED
 from honestdp.report import facts
 from honestdp.report.candidate_figures import Candidates
-from honestdp.report.declared import Declared, TestResults
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
+from honestdp.report.inputs import Declared, TestResults
 from honestdp.text import small, up
 
 

@@ -1,0 +1,1 @@
+"""Contract suites: check a kind of your own by one call."""
