@@ -78,8 +78,8 @@ def encode_inputs(schema: Schema, table: Any, *, sparse: bool | None = None) -> 
     """The inputs of every row: float32 [n, width], CSR where `sparse` (by default the schema's)."""
     if schema.to_learn:
         raise InputError(
-            f"columns.{schema.to_learn[0]}.bounds='learn': the bounds are not known yet; "
-            "learn them with learn_bounds, or declare them"
+            f"columns.{schema.to_learn[0]}: says 'learn', and nothing was learnt yet; learn it "
+            "with learn_bounds, or declare it"
         )
     opened = open_rows(schema, table)
     zeros_stay = all(column.keeps_zeros for column in schema.columns)
