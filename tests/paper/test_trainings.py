@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -109,13 +110,13 @@ def test_a_file_that_is_something_else_is_one_line(tmp_path) -> None:
 def test_two_writers_do_not_share_a_draft(tmp_path, monkeypatch) -> None:
     """Experiments share trainings: one that ends first must not take the other's draft away."""
     drafts = set()
-    replace = Path.replace
+    replace = os.replace
 
-    def spy(self: Path, target: Path) -> Path:
-        drafts.add(self.name)
-        return replace(self, target)
+    def spy(draft: Path, target: Path) -> None:
+        drafts.add(draft.name)
+        replace(draft, target)
 
-    monkeypatch.setattr(Path, "replace", spy)
+    monkeypatch.setattr(os, "replace", spy)
     for process in (1, 2):
         monkeypatch.setattr("os.getpid", lambda process=process: process)
         write(tmp_path / "a.json", {}, "rows", [])

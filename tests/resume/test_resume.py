@@ -240,15 +240,15 @@ def test_other_rows_are_not_gone_on_with(tmp_path, monkeypatch):
 def test_bounds_are_learnt_once(tmp_path, monkeypatch):
     from honestdp import private_data
 
-    plan, ledger, asked = plan_of("untuned"), new_ledger(tmp_path), []
-    learn = private_data.learn_bounds
+    plan, ledger, calls = plan_of("untuned"), new_ledger(tmp_path), []
+    learn = private_data.learn_numbers
     monkeypatch.setattr(
-        private_data, "learn_bounds", lambda *given: asked.append(1) or learn(*given)
+        private_data, "learn_numbers", lambda *given: calls.append(1) or learn(*given)
     )
     folder = tmp_path / "run"
     assert stopped(monkeypatch, 12, plan, table(), ledger, folder=folder)
     run(plan, table(), ledger, folder=folder)
-    assert asked == [1]
+    assert calls == [1]
 
 
 def test_a_disk_that_is_full_is_told_as_such(tmp_path, monkeypatch):
