@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from honestdp.files import ANYONE, replace_file
 from honestdp_reproduction.machine import commit, machine
 
 Row = dict[str, Any]
@@ -29,6 +30,4 @@ class Saved:
     def write(self) -> None:
         whole = self.facts | {"machine": machine(), "commit": commit(), "rows": self.rows}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_suffix(".part")
-        unfinished.write_text(json.dumps(whole, indent=1) + "\n")
-        unfinished.replace(self.path)  # at once: an interrupted save loses nothing
+        replace_file(self.path, (json.dumps(whole, indent=1) + "\n").encode(), ANYONE)

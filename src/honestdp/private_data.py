@@ -23,8 +23,10 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.randomness import Purpose, Randomness
 from honestdp.resume.journal import Journal
-from honestdp.schema import Schema, learn_bounds, open_rows
+from honestdp.schema import Schema, open_rows, with_bounds
 from honestdp.schema.encode import Encoded
+from honestdp.schema.files import TableFile
+from honestdp.schema.learn import Numbers, learn_numbers
 from honestdp.schema.tables import check_column, is_lazy
 
 Rows = NDArray[np.int64]
@@ -66,7 +68,8 @@ class PrivateData:
             raise InputError("receipt: none; nothing is opened before it is paid for")
         opened = open_rows(plan.spec.schema, table)
         check_rows(plan.spec, opened.rows)
-        schema = journal.schema(lambda: _with_bounds(plan, opened, randomness))
+        learnt = journal.learnt(lambda: _learn(plan, opened, randomness))
+        schema = with_bounds(plan.spec.schema, learnt)
         encoded = schema.encode(opened, target, sparse=None if plan.reads_sparse else False)
         journal.check_rows(lambda: _bytes(encoded))
         training, validation = split(plan)
@@ -103,7 +106,7 @@ def checked_table(plan: Plan, table: Any, target: Any) -> Any:
     the schema's structure.
 
     Only names and the number of rows are read. A path is not opened and a lazy frame not
-    collected: that is opening the data.
+    collected: that is opening the data. A `TableFile` says its names and rows by itself.
     """
     if target is not None:
         check_column("target", target)
@@ -112,6 +115,11 @@ def checked_table(plan: Plan, table: Any, target: Any) -> Any:
     if isinstance(table, (str, os.PathLike)):
         if not os.path.isfile(table) or not os.access(table, os.R_OK):
             raise fail("table", str(table), "there is no such file, or it may not be read")
+        return table
+    if isinstance(table, TableFile):
+        wanted = [*plan.spec.schema.input_names, plan.spec.schema.target.column]
+        table.check(wanted if target is None else wanted[:-1])
+        check_rows(plan.spec, table.count_rows(wanted))
         return table
     if is_lazy(table):
         return table
@@ -136,16 +144,15 @@ def split(plan: Plan) -> tuple[Rows, Rows]:
     return np.sort(order[:cut]), np.sort(order[cut:])
 
 
-def _with_bounds(plan: Plan, opened: Any, randomness: Randomness) -> Schema:
+def _learn(plan: Plan, opened: Any, randomness: Randomness) -> dict[str, Numbers]:
     if plan.learning is None:
-        return plan.spec.schema
+        return {}
     columns = iter(range(len(plan.learning.columns)))
 
     def noise(scale: float, count: int) -> Any:
         return randomness.rounded_normals(Purpose.BOUNDS, next(columns), 0, scale, count)
 
-    schema, _ = learn_bounds(plan.spec.schema, opened, plan.learning.noise_multiplier, noise)
-    return schema
+    return learn_numbers(plan.spec.schema, opened, plan.learning.noise_multiplier, noise)
 
 
 def _bytes(encoded: Encoded) -> Iterator[bytes]:

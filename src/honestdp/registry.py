@@ -65,7 +65,7 @@ class Registry(Generic[T]):
         Raises:
             InputError: If the name is not a text, or another kind has it.
         """
-        name = getattr(kind, "name", None)
+        name = self.name_of(kind)
         if not isinstance(name, str) or not name:
             raise fail("name", name, f"a {self.thing} needs a name: a text")
         known = self._kinds.get(name)
@@ -73,6 +73,10 @@ class Registry(Generic[T]):
             raise fail("name", name, f"is the name of another {self.thing}; choose another")
         self._kinds[name] = kind
         return kind
+
+    def name_of(self, kind: T) -> object:
+        """The name of a kind: its attribute `name`, unless a registry says otherwise."""
+        return getattr(kind, "name", None)
 
     def unregister(self, name: str) -> None:
         """Remove a kind that was added; for tests of a kind of one's own."""
@@ -92,7 +96,7 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """The names of all kinds."""
-        return tuple(kind.name for kind in self)  # type: ignore[attr-defined]
+        return tuple(str(self.name_of(kind)) for kind in self)
 
     def __iter__(self) -> Iterator[T]:
         self._load()

@@ -353,3 +353,23 @@ def test_the_table_that_comes_with_it(shell) -> None:
     again = shell("tune", *words, "--out", "other")
     assert "Adult itself is public: to play on, remove adult.ledger" in complaint(again, 3)
     assert "data: none, but a schema" in complaint(shell("tune", "--schema", "visits.toml"))
+
+
+def test_a_csv_is_parsed_once(shell, monkeypatch) -> None:
+    from honestdp.schema import files
+
+    parsed = []
+    for name in ("_read_csv", "csv_header"):
+        call = getattr(files, name)
+
+        def counted(path, *given, call=call, name=name):
+            parsed.append((name, path.name))
+            return call(path, *given)
+
+        monkeypatch.setattr(files, name, counted)
+    said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--test", "test.csv")
+    assert said.code == 0
+    each = [
+        (name, file) for file in ("visits.csv", "test.csv") for name in ("_read_csv", "csv_header")
+    ]
+    assert sorted(parsed) == sorted(each)

@@ -21,7 +21,7 @@ import pytest
 import torch
 from torch import nn
 
-from honestdp import HonestSearch, Ledger, private_files
+from honestdp import HonestSearch, Ledger, files
 from honestdp.errors import InputError
 from honestdp.planning.make import make_plan
 from honestdp.planning.spec import Spec
@@ -91,11 +91,11 @@ class Witness:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seen: list[bytes] = []
-        write = private_files.replace_file
+        write = files.replace_file
 
-        def noted(path: Path, content: bytes) -> None:
+        def noted(path: Path, content: bytes, *how: Any) -> None:
             self.seen.append(content)
-            write(path, content)
+            write(path, content, *how)
 
         monkeypatch.setattr("honestdp.resume.journal.replace_file", noted)
 

@@ -28,16 +28,17 @@ MUTANTS = [
            RECORD + "[run, parquet of text]"),
     Mutant("a huge target makes fit raise", "estimator/inputs.py",
            "    if _is_column(y):", "    if False:", RECORD + "[search, polars lenient]"),
-    Mutant("a row without a target is refused", "schema/encode.py",
-           "        return np.maximum(column.places(target.classes), -1)\n",
-           "        if (column.places(target.classes) < 0).any():\n"
-           "            raise InputError('target: some cells are missing')\n"
-           "        return np.maximum(column.places(target.classes), -1)\n",
+    Mutant("a row without a target is refused", "schema/target.py",
+           "            return np.maximum(cells.places(self.classes), -1)\n",
+           "            if (cells.places(self.classes) < 0).any():\n"
+           "                raise ValueError('target: some cells are missing')\n"
+           "            return np.maximum(cells.places(self.classes), -1)\n",
            RECORD + "[run, untuned]"),
-    Mutant("the log counts missing targets", "schema/encode.py",
-           "        return np.maximum(column.places(target.classes), -1)\n",
-           "        import logging\n"
-           "        logging.getLogger('honestdp').info((column.places(target.classes) < 0).sum())\n"
-           "        return np.maximum(column.places(target.classes), -1)\n",
+    Mutant("the log counts missing targets", "schema/target.py",
+           "            return np.maximum(cells.places(self.classes), -1)\n",
+           "            import logging\n"
+           "            log = logging.getLogger('honestdp')\n"
+           "            log.info((cells.places(self.classes) < 0).sum())\n"
+           "            return np.maximum(cells.places(self.classes), -1)\n",
            RECORD + "[run, untuned]"),
 ]  # fmt: skip

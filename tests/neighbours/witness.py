@@ -112,13 +112,13 @@ class Witness:
         return seen
 
     def _listen(self, patch: pytest.MonkeyPatch, seen: Seen, lengths: bool) -> None:
-        from honestdp import private_files
+        from honestdp import files
         from honestdp.progress import Bar
         from honestdp.runner.run import noisy_scores
         from honestdp.training import Trainer
 
-        def noted(path: Path, content: bytes) -> None:
-            private_files.replace_file(path, content)
+        def noted(path: Path, content: bytes, *how: Any) -> None:
+            files.replace_file(path, content, *how)
             length = len(content) if lengths or path.suffix != ".json" else None
             seen["private files"].append((path.name, length, oct(path.stat().st_mode)))
 

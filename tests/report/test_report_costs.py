@@ -8,8 +8,8 @@ from releases import GRID, SCHEMA
 
 from honestdp import InputError
 from honestdp.planning.costs import variants
-from honestdp.report.declared import Declared
 from honestdp.report.figures import Costs
+from honestdp.report.inputs import Declared
 from honestdp.report.page import report_html
 from honestdp.schema import Numeric
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from honestdp import Ledger, private_files
+from honestdp import Ledger, files
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
@@ -77,13 +77,9 @@ class Bomb:
 
             return wrapped
 
-        monkeypatch.setattr(
-            "honestdp.resume.journal.replace_file", watched(private_files.replace_file)
-        )
+        monkeypatch.setattr("honestdp.resume.journal.replace_file", watched(files.replace_file))
         monkeypatch.setattr("honestdp.resume.journal.os.replace", watched(os.replace))
-        monkeypatch.setattr(
-            "honestdp.resume.journal.remove_files", watched(private_files.remove_files)
-        )
+        monkeypatch.setattr("honestdp.resume.journal.remove_files", watched(files.remove_files))
         monkeypatch.setattr(Ledger, "reserve", watched(Ledger.reserve))
         monkeypatch.setattr(Ledger, "release", watched(Ledger.release))
         monkeypatch.setattr("honestdp.resume.journal.EVERY", -1.0)  # a note after every step

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bombs import GRID, KINDS, Bomb, Killed, new_ledger, plan_of, table
 
-from honestdp import InputError, Ledger, load, private_files, verify
+from honestdp import InputError, Ledger, files, load, verify
 from honestdp.errors import FolderError, Interrupted
 from honestdp.privacy.runs import RunCount
 from honestdp.randomness import Randomness
@@ -240,15 +240,15 @@ def test_other_rows_are_not_gone_on_with(tmp_path, monkeypatch):
 def test_bounds_are_learnt_once(tmp_path, monkeypatch):
     from honestdp import private_data
 
-    plan, ledger, asked = plan_of("untuned"), new_ledger(tmp_path), []
-    learn = private_data.learn_bounds
+    plan, ledger, calls = plan_of("untuned"), new_ledger(tmp_path), []
+    learn = private_data.learn_numbers
     monkeypatch.setattr(
-        private_data, "learn_bounds", lambda *given: asked.append(1) or learn(*given)
+        private_data, "learn_numbers", lambda *given: calls.append(1) or learn(*given)
     )
     folder = tmp_path / "run"
     assert stopped(monkeypatch, 12, plan, table(), ledger, folder=folder)
     run(plan, table(), ledger, folder=folder)
-    assert asked == [1]
+    assert calls == [1]
 
 
 def test_a_disk_that_is_full_is_told_as_such(tmp_path, monkeypatch):
@@ -257,11 +257,11 @@ def test_a_disk_that_is_full_is_told_as_such(tmp_path, monkeypatch):
     for at in (1, 3, 2):  # before it is paid for, as rows are opened, in the search gone on with
         calls = []
 
-        def full(path, content, at=at, calls=calls):
+        def full(path, content, *how, at=at, calls=calls):
             calls.append(path)
             if len(calls) >= at:
                 raise OSError(28, "No space left on device")
-            private_files.replace_file(path, content)
+            files.replace_file(path, content, *how)
 
         with monkeypatch.context() as patch:
             patch.setattr("honestdp.resume.journal.replace_file", full)

@@ -31,7 +31,9 @@ def test_adult_from_its_file_and_from_frames(data_folder: Path) -> None:
     others = [counts[f"{name} (other)"] for name in ("workclass", "occupation", "native-country")]
     assert others == [2799, 2809, 857]
     words = [c for c in schema.columns if isinstance(c, Categorical)]
-    assert sum(counts[name] for column in words for name in column.encoded) == 48842 * len(words)
+    assert sum(counts[name] for column in words for name in column.encoded_names) == 48842 * len(
+        words
+    )
     frame = pd.read_csv(place)
     for table in (frame, pl.read_csv(place), frame.to_numpy()):
         again = schema.encode(table)

@@ -177,3 +177,27 @@ def test_one_file_by_two_names_or_of_equal_bytes(tmp_path: Path, monkeypatch) ->
         other.write_bytes(content)
         assert not files.same_file(one, other)
         assert not files.same_file(other, one)
+
+
+def test_a_file_is_parsed_once_and_its_cells_are_handed_out_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "t.csv"
+    place.write_text(HEAD + "50,clerk,north,low\n" * 3)
+    parsed, parse = [], files._read_csv
+    monkeypatch.setattr(files, "_read_csv", lambda *given: (parsed.append(1), parse(*given))[1])
+    schema = small_schema()
+    wanted = [*schema.input_names, "pay"]
+    table = files.TableFile(place)
+    assert (table.names, parsed) == (HEAD.strip().split(","), [])
+    assert table.count_rows(wanted) == table.count_rows(wanted) == 3
+    assert len(schema.encode(table)) == 3
+    assert parsed == [1]
+    assert table._parsed is None
+    assert "clerk" not in repr(table)
+    assert table.read(["age"]).column_names == ["age"]  # and anew, if it is wanted again
+    with pytest.raises(InputError, match="no column 'ward'"):
+        table.check(["age", "ward", "pay"])
+    (tmp_path / "t.parquet").write_bytes(_parquet(tmp_path / "t.parquet"))
+    parquet_file = files.TableFile(tmp_path / "t.parquet")
+    assert parquet_file.count_rows(wanted) == parquet_file.read(wanted).num_rows == 2

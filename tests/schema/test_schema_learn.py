@@ -12,7 +12,8 @@ from schema_examples import small_schema
 
 from honestdp.errors import InputError
 from honestdp.schema import Categorical, Learnt, Numeric, Schema, learn_bounds
-from honestdp.schema.learn import histogram, quantiles
+from honestdp.schema.cells import cells as cells_of
+from honestdp.schema.learn import histogram
 from honestdp.units import UNITS
 
 
@@ -97,8 +98,9 @@ def test_any_cells_give_bounds_within_the_outer_range(
 def test_a_record_moves_one_count_by_one(
     values: list[float], outer: tuple[float, float], bins: int
 ) -> None:
-    counts = histogram(np.array(values), outer, bins)
-    null = histogram(np.array([*values[:-1], np.nan]), outer, bins)
+    column = Numeric(name="wage", bounds="learn", outer=outer)
+    counts = histogram(column, cells_of(np.array(values)), bins)
+    null = histogram(column, cells_of(np.array([*values[:-1], np.nan])), bins)
     changes = np.abs(counts - null)
     assert changes.sum() == (0 if np.isnan(values[-1]) else 1)
     assert counts.sum() == np.isfinite(values).sum()
@@ -111,7 +113,7 @@ def test_every_count_is_noised_and_nothing_else_is_read() -> None:
 
     def undo(scale: float, count: int) -> np.ndarray:
         asked.append((scale, count))
-        return -histogram(cells, (0, 1000), count) * UNITS
+        return -histogram(wages().columns[0], cells_of(cells), count) * UNITS
 
     cells = np.full(500, 10.0)
     schema, _ = learn_bounds(wages(), table(cells), 3.0, undo)
@@ -122,9 +124,8 @@ def test_every_count_is_noised_and_nothing_else_is_read() -> None:
 def test_few_rows_and_much_noise_leave_the_outer_range() -> None:
     rng = np.random.default_rng(1)
     column = wages().columns[0]
-    assert isinstance(column, Numeric)
     wide = [
-        quantiles(column, 50.0 * rng.standard_normal(256), 50.0, rows=100) == (0, 1000)
+        column.learnt_from(50.0 * rng.standard_normal(256), 50.0, rows=100) == (0, 1000)
         for _ in range(100)
     ]
     assert sum(wide) > 60

@@ -26,7 +26,7 @@ from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 from honestdp.runner.scoring import noisy_scores
-from honestdp.schema import Numeric, Schema, learn
+from honestdp.schema import Numeric, Schema
 
 FALSE_ALARM, DRAWS = 1e-6, 6000
 Source = Callable[[Randomness, pytest.MonkeyPatch], np.ndarray]
@@ -82,8 +82,8 @@ def bounds(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     plan = make_plan(spec(schema, epsilon=3.0, learn_share=0.5))
     rows = {**table(), **{column.name: [None] * 400 for column in columns}}
     seen: list[np.ndarray] = []
-    sound = learn.quantiles
-    patch.setattr(learn, "quantiles", lambda c, n, *r: seen.append(n) or sound(c, n, *r))
+    sound = Numeric.learnt_from
+    patch.setattr(Numeric, "learnt_from", lambda c, n, *r: seen.append(n) or sound(c, n, *r))
     PrivateData.open(plan, rows, None, 1, randomness, Journal())  # type: ignore[arg-type]
     assert plan.learning is not None
     return np.array(seen) / plan.learning.noise_multiplier

@@ -17,7 +17,7 @@ import pytest
 import torch
 from search_tables import PROCEDURES, SCHEMA, asked, table
 
-from honestdp import Ledger, make_plan, private_files
+from honestdp import Ledger, files, make_plan
 from honestdp.errors import SearchError
 from honestdp.privacy.runs import RunCount
 from honestdp.runner.run import run
@@ -63,10 +63,10 @@ def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
     run(plan, table(), seed=1)  # so that numba has compiled, and logged, what it has to
     said, progress, records = io.StringIO(), [], []
     written = set()
-    write = private_files.replace_file
+    write = files.replace_file
 
-    def noted(path, content):
-        write(path, content)
+    def noted(path, content, *how):
+        write(path, content, *how)
         held = [f for f in path.parent.iterdir() if f.name != "lock"]
         written.update((f.name, f.stat().st_size, oct(f.stat().st_mode)) for f in held)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from honestdp.errors import InputError
-from honestdp.private_files import replace_file
+from honestdp.files import ANYONE, replace_file
 
 SHIPPED = Path(__file__).parent / "results"  # the results that come with this package
 PACKED, DRAFT = ".jsonl.gz", ".new"
@@ -163,7 +163,7 @@ def _compact(value: Any) -> str:
 
 def _replace(path: Path, content: bytes) -> None:
     # A draft of its own: experiments may share their records, and run at the same time.
-    replace_file(path, content, mode=0o666, draft=f".{os.getpid()}{DRAFT}")
+    replace_file(path, content, ANYONE, shared=True)
 
 
 def _provenance(known: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,9 @@ class Asked:
             name: os.path.relpath(v, base) if name in PATHS else v
             for name, v in self.values.items()
         }
-        return "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
+        from honestdp.schema import toml
+
+        return toml.write({name: _plain(value) for name, value in values.items()})
 
 
 _KINDS: tuple[tuple[str, Any, str], ...] = (
@@ -136,15 +138,12 @@ def _grid(text: str) -> Any:
         ) from None
 
 
-def _toml(value: Any) -> str:
-    from honestdp.schema.toml import text
-
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)):
-        return repr(value)
+def _plain(value: Any) -> Any:
+    """A value as TOML knows it: numbers, booleans, lists, tables; all else as text."""
+    if isinstance(value, (bool, int, float)):
+        return value
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{text(str(n))} = {_toml(v)}" for n, v in value.items()) + " }"
+        return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    return text(str(value))
+        return [_plain(inner) for inner in value]
+    return str(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from honestdp.cli.say import Voice
 from honestdp.errors import InputError
+from honestdp.files import ANYONE, replace_file
 from honestdp.release.tested import Tested, known, tested
 from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.schema import Schema, Table, open_rows
@@ -36,9 +37,10 @@ def show(
 
 
 def public_rows(schema: Schema, test: Any) -> Table:
-    """Rows to try a model on; what is wrong with them is told before anything is paid."""
+    """Open the rows to test a model on; raises InputError, before anything is charged, if they
+    have no known target."""
     opened, goal = open_rows(schema, test), schema.target
-    opened.check([*(column.name for column in schema.columns), goal.column])
+    opened.check([*schema.input_names, goal.column])
     if not opened.rows:
         raise InputError(f"test: {opened.source} holds no row; give public rows, or leave it out")
     if not known(goal, opened.cells(goal.column)).any():
@@ -54,8 +56,8 @@ def public_rows(schema: Schema, test: Any) -> Table:
 
 def _tried(release: Release, test: Table, out: Path) -> Tested:
     found = tested(release, test, test.cells(release.schema.target.column))
-    told = {found.measure: found.value, "rows": found.rows}
-    (out / TESTED).write_text(json.dumps(told) + "\n")
+    results = {found.measure: found.value, "rows": found.rows}
+    replace_file(out / TESTED, (json.dumps(results) + "\n").encode(), ANYONE)
     return found
 
 

@@ -164,7 +164,7 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
         facts = {"epsilon": 1.0, **asked.facts} if asked.path("data") is None else asked.facts
         if "epsilon" not in facts:
             raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
-        spec = Spec(schema=schema, rows=_rows(asked, table), **facts)
+        spec = Spec(schema=schema, rows=_rows(asked, table, schema), **facts)
         plan = make_plan(spec)
     voice.note("The plan", style="bold green")
     voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
@@ -185,8 +185,8 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
 
 def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
     """The schema, the table (of a file only the header is read), and public rows to test on."""
-    from honestdp.schema import Schema, Table
-    from honestdp.schema.files import header, same_file
+    from honestdp.schema import Schema
+    from honestdp.schema.files import TableFile, same_file
 
     data, place, test = asked.path("data"), asked.path("schema"), asked.path("test")
     if data is None:
@@ -196,7 +196,7 @@ def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
 
         schema, table, rows = adult()
         return schema, table, rows if test is None else test
-    named = header(data)
+    table = TableFile(data)
     if place is None:
         way = f"honestdp schema {shlex.quote(str(data))} --out schema.toml"
         raise InputError(f"schema: none; `{way}` writes one to fill in, --schema names it")
@@ -204,21 +204,23 @@ def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
     goal = schema.target.column
     if asked.values.get("target") not in (None, goal):
         raise fail("target", asked.values["target"], f"the schema's target is {goal!r}")
-    wanted = [*(column.name for column in schema.columns), goal]
-    for path, names in ((data, named), (test, None)):  # before anything is paid
-        if path is not None:
-            Table(str(path), names or header(path), lambda _: None, 0).check(wanted)
+    public = None if test is None else TableFile(test)
+    for file in (table, public):  # before anything is charged
+        if file is not None:
+            file.check([*schema.input_names, goal])
     if test is not None and same_file(data, test):
         why = "is the protected table or a copy of it, on which no accuracy is paid for"
         raise fail("test", str(test), f"{why}; give public rows, or leave --test out")
-    return schema, data, test
+    return schema, table, public
 
 
-def _rows(asked: Asked, table: Any) -> int:
-    """As many as were said, if they are there: what is found out later is found out paid."""
-    from honestdp.schema.files import count_rows
+def _rows(asked: Asked, table: Any, schema: Schema) -> int:
+    """The number of rows, counted; raises InputError, before anything is charged, if it is not
+    what the user said."""
+    from honestdp.schema.files import TableFile
 
-    found = count_rows(table) if isinstance(table, Path) else len(table)
+    wanted = [*schema.input_names, schema.target.column]
+    found = table.count_rows(wanted) if isinstance(table, TableFile) else len(table)
     if not found:
         raise InputError(f"{table}: holds a header and no row; give a table")
     if asked.values.get("rows", found) != found:

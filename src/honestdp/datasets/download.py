@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 from honestdp.datasets.files import FOLDER, Content, Kept
 from honestdp.errors import InputError, fail
-from honestdp.private_files import DRAFT, replace_file
+from honestdp.files import DRAFT, replace_file
 
 TIMEOUT = 60.0  # seconds without a byte
 MOST = 100 << 20  # bytes, packed or not: twice the largest that is wanted

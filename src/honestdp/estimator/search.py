@@ -247,7 +247,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"schema: is of type {kind}; give a Schema, or a path to its TOML file"
             )
-        return Schema.load(self.schema)  # type: ignore[arg-type]
+        return Schema.load(self.schema)
 
     def _spec(self, schema: Schema, rows: int) -> Spec:
         facts = partial(

@@ -24,6 +24,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from honestdp.errors import InputError, fail
+from honestdp.files import sync_folder
 from honestdp.ledger.chain import Chain, DamagedError, link, read_chain
 
 BUSY_SECONDS = 60.0
@@ -60,7 +61,7 @@ def make(path: Path, body: str) -> None:
                 connection.execute("INSERT INTO entries VALUES (0, ?, ?)", (body, link("", body)))
                 connection.execute("COMMIT")
             os.link(draft, path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except FileExistsError:
             raise fail("path", str(path), "already exists; choose another name") from None
         finally:
@@ -172,12 +173,3 @@ def _remedy(path: Path, error: sqlite3.Error, undone: str) -> str:
 
 
 _EFFECTIVE = os.access in os.supports_effective_ids
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every system opens folders
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -16,7 +16,6 @@ import math
 from honestdp.planning.costs import default_delta
 from honestdp.planning.grid import ADAPTIVE, BALANCED, BALANCED_NUMBERS, Grid
 from honestdp.planning.spec import Spec
-from honestdp.schema import Categorical
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 
@@ -56,10 +55,10 @@ def lot_size(spec: Spec, n: int, steps: int) -> int:
 def row_norm(spec: Spec) -> tuple[float, str]:
     """The root-mean-square norm of the encoded rows, and how it is known.
 
-    A declared one is exact. Otherwise a guess from the schema: a category is one 1; a number
-    scaled to [0, 1] counts 1/4 of that. It steers the step size of `balanced`, nothing else.
+    A declared one is exact. Otherwise a guess from the schema, to which every column adds its
+    `squared_norm`. It steers the step size of `balanced`, nothing else.
     """
     if spec.schema.row_norm is not None:
         return spec.schema.row_norm, "declared"
-    ones = sum(isinstance(column, Categorical) for column in spec.schema.columns)
-    return math.sqrt(ones + (len(spec.schema.columns) - ones) / 4), "guessed from the schema"
+    squares = sum(column.squared_norm for column in spec.schema.columns)
+    return math.sqrt(squares), "guessed from the schema"

@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
-from honestdp.private_files import sync_folder
+from honestdp.files import ANYONE, replace_file
 from honestdp.release.card import Card
 from honestdp.release.json_files import sha256
 from honestdp.release.model_files import read_model
@@ -76,8 +76,7 @@ class Released:
                 if (place / name).exists():
                     raise fail("folder", str(place), f"holds a {name}; choose another")
             for name in FILES:  # the card last: where there is one, all is there
-                (place / name).write_bytes(self.files[name])
-            sync_folder(place)
+                replace_file(place / name, self.files[name], ANYONE)
         except OSError as error:
             reason = f"{error.strerror or 'cannot be written'}; choose another, or make room"
             raise fail("folder", str(place), reason) from None

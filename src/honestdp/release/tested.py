@@ -10,7 +10,6 @@ from sklearn.metrics import r2_score
 from honestdp.release.saved import Released
 from honestdp.schema import Target
 from honestdp.schema.cells import Cells, cells
-from honestdp.schema.encode import encode_target
 
 
 class Tested(NamedTuple):
@@ -27,7 +26,7 @@ def known(goal: Target, answers: Cells) -> Any:
     """Which rows have a target that a model could be right about."""
     if goal.classes is None:
         return ~np.isnan(answers.numbers())
-    return encode_target(goal, answers) >= 0
+    return goal.encode(answers) >= 0
 
 
 def tested(release: Released, table: Any, answers: Cells) -> Tested:
@@ -37,5 +36,5 @@ def tested(release: Released, table: Any, answers: Cells) -> Tested:
     counts = int(there.sum()), int((~there).sum())
     if goal.classes is None:
         return Tested("r2", float(r2_score(answers.numbers()[there], found[there])), *counts)
-    right = encode_target(goal, cells(found)) == encode_target(goal, answers)
+    right = goal.encode(cells(found)) == goal.encode(answers)
     return Tested("accuracy", float(np.mean(right[there])), *counts)

@@ -11,8 +11,7 @@ from honestdp.ledger import Charge, Ledger
 from honestdp.ledger.plans import procedure_name
 from honestdp.privacy.guess import guess_chance, guess_chance_swapped
 from honestdp.release.card import Card, Chosen
-from honestdp.report.declared import Declared, TestResults
-from honestdp.schema import Categorical
+from honestdp.report.inputs import Declared, TestResults
 from honestdp.text import down, small, up
 
 MOST_CHARGES = 100  # shown, the last ones; `honestdp ledger show` has all
@@ -230,16 +229,10 @@ def _line(charge: Charge, own: bool) -> Line:
 
 def columns(declared: Declared) -> list[tuple[str, str, str]]:
     """Name, kind and declared values of every column."""
-    found = []
-    for column in declared.table.columns:
-        if isinstance(column, Categorical):
-            words = ", ".join(column.categories) + (", or another" if column.other else "")
-            found.append((column.name, "category", words))
-        else:
-            low, high = column.range
-            how = "learnt within " if column.learn else ""
-            found.append((column.name, "number", f"{how}{low:g} to {high:g}"))
-    return found
+    return [
+        (column.name, column.label or column.kind, column.describe())
+        for column in declared.table.columns
+    ]
 
 
 def settings(chosen: Chosen) -> list[tuple[str, str]]:

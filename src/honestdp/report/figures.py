@@ -10,8 +10,8 @@ from honestdp.planning.table import Inputs
 from honestdp.procedures.base import HIT_PROBABILITY, SUBSET
 from honestdp.release.card import Card
 from honestdp.report.cost_plot import cost_lines, request_line
-from honestdp.report.declared import Declared
 from honestdp.report.facts import Budget
+from honestdp.report.inputs import Declared
 from honestdp.report.picture import Line
 from honestdp.text import up
 

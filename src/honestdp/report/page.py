@@ -19,13 +19,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from honestdp.errors import InputError
+from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
-from honestdp.private_files import replace_file
 from honestdp.release.card import Card, verify
 from honestdp.report import facts
 from honestdp.report.candidate_figures import Candidates
-from honestdp.report.declared import Declared, TestResults
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
+from honestdp.report.inputs import Declared, TestResults
 from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.text import small, up
 

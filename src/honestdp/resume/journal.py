@@ -24,11 +24,11 @@ from typing import Any
 
 from honestdp.engine.work import CandidateState
 from honestdp.errors import FolderError, InputError, Interrupted, fail
-from honestdp.private_files import DRAFT, locked, remove_files, replace_file, sync_folder
+from honestdp.files import ANYONE, DRAFT, locked, remove_files, replace_file, sync_folder
 from honestdp.procedures import Draw, Outcome
 from honestdp.resume.state import RunState, StateFile
 from honestdp.run_files import CARD, CONFIG, FILES, PRIVATE
-from honestdp.schema import Schema, with_bounds
+from honestdp.schema.learn import Numbers
 
 STATE, LOCK = "state", "lock"
 EVERY = 20.0  # seconds between two notes of where a training stands
@@ -49,8 +49,8 @@ class Journal:
     def check_stop(self) -> None:
         """Raise `Interrupted` if someone asked to stop."""
 
-    def schema(self, learn: Callable[[], Schema]) -> Schema:
-        """The schema with learnt bounds, which are learnt once."""
+    def learnt(self, learn: Callable[[], Mapping[str, Numbers]]) -> Mapping[str, Numbers]:
+        """What was learnt of each column; a resumed run does not learn it again."""
         return learn()
 
     def check_rows(self, parts: Callable[[], Iterable[bytes]]) -> None:
@@ -193,15 +193,13 @@ class FolderJournal(Journal):
             self._state.nonce = nonce
             self._write()
 
-    def schema(self, learn: Callable[[], Schema]) -> Schema:
-        declared = self._file.plan.spec.schema
-        names = declared.to_learn
+    def learnt(self, learn: Callable[[], Mapping[str, Numbers]]) -> Mapping[str, Numbers]:
+        names = self._file.plan.spec.schema.to_learn
         if self._state.bounds is None:
-            learnt = learn()
-            bounds = {column.name: getattr(column, "bounds", None) for column in learnt.columns}
-            self._state.bounds = [bounds[name] for name in names]  # type: ignore[misc]
+            found = learn()
+            self._state.bounds = [found[name] for name in names]
             self._write()
-        return with_bounds(declared, dict(zip(names, self._state.bounds, strict=True)))
+        return dict(zip(names, self._state.bounds, strict=True))
 
     def check_rows(self, parts: Callable[[], Iterable[bytes]]) -> None:
         whole = blake2b(key=self._state.coins, digest_size=32)
@@ -280,7 +278,7 @@ class FolderJournal(Journal):
         with self._plain():
             if (self._private / CONFIG).is_file():
                 # Written anew: its old time beside the card's would tell how long the run took.
-                (self.folder / CONFIG).write_bytes((self._private / CONFIG).read_bytes())
+                replace_file(self.folder / CONFIG, (self._private / CONFIG).read_bytes(), ANYONE)
             for name in files:
                 (self._private / name).chmod(0o644)
                 os.replace(self._private / name, self.folder / name)

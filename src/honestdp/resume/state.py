@@ -22,6 +22,7 @@ from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
+from honestdp.schema.learn import Numbers
 
 _ROOM = 64 << 20  # bytes that the group at work may take
 _MOST = 256  # draws trained together
@@ -31,7 +32,8 @@ _MOST = 256  # draws trained together
 class RunState:
     """nonce: names the run's charge. coins: their root. rows: a digest of the table, keyed by the
     coins; None before it was opened. done: steps of the search that are done,
-    after which `kept` was kept. bounds: those learnt, None before. at_work: the draws whose
+    after which `kept` was kept. bounds: the numbers learnt of each column that learns some, None
+    before. at_work: the draws whose
     training was under way, and how far they were."""
 
     nonce: str
@@ -39,7 +41,7 @@ class RunState:
     rows: bytes | None = None
     done: int = 0
     kept: list[Outcome] = field(default_factory=list)
-    bounds: list[tuple[float, float]] | None = None
+    bounds: list[Numbers] | None = None
     at_work: list[tuple[Draw, CandidateState]] = field(default_factory=list)
 
 
@@ -74,13 +76,14 @@ class StateFile:
     def _blank(self) -> dict[str, Tensor]:
         kept = len(self.plan.grid) if self.plan.shows_all else 1
         group = self.group_size
+        learns = [column.learns for column in self.plan.spec.schema.columns if column.learns]
         whole, real = torch.int64, torch.float64
         return {
             "nonce": torch.zeros(32, dtype=torch.uint8),
             "coins": torch.zeros(32, dtype=torch.uint8),
             "rows": torch.zeros(32, dtype=torch.uint8),
             "counts": torch.zeros(4, dtype=whole),  # done, bounds and rows known, draws at work
-            "bounds": torch.zeros(len(self.plan.spec.schema.to_learn), 2, dtype=real),
+            "bounds": torch.zeros(len(learns), max(learns, default=2), dtype=real),
             "kept": torch.full((kept, 2), -1, dtype=whole),  # draw, setting
             "scores": torch.zeros(kept, 2, dtype=real),
             "parameters": torch.zeros(kept, max(map(size, self.models))),
@@ -98,8 +101,8 @@ class StateFile:
         )
         if state.rows is not None:
             made["rows"][:] = torch.frombuffer(bytearray(state.rows), dtype=torch.uint8)
-        if state.bounds:
-            made["bounds"][:] = torch.tensor(state.bounds, dtype=torch.float64)
+        for i, numbers in enumerate(state.bounds or ()):
+            made["bounds"][i, : len(numbers)] = torch.tensor(numbers, dtype=torch.float64)
         for i, one in enumerate(state.kept):
             made["kept"][i] = torch.tensor([one.draw.number, one.draw.setting])
             made["scores"][i] = torch.tensor([one.score, one.coin], dtype=torch.float64)
@@ -144,7 +147,7 @@ class StateFile:
                 for i, (number, setting) in enumerate(found["kept"].tolist())
                 if number >= 0
             ],
-            bounds=[(low, high) for low, high in found["bounds"].tolist()] if bounds else None,
+            bounds=[tuple(numbers) for numbers in found["bounds"].tolist()] if bounds else None,
             at_work=[
                 (
                     Draw(number, setting),

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from honestdp.schema.columns import written
+from honestdp.schema.fields import written
 
 MISSING, UNKNOWN = -2, -1  # places that are none of the declared words
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -68,6 +68,23 @@ class Cells:
         if len(rest):
             places[rest] = _other_spellings(column.take(pa.array(rest)), words)
         return places
+
+    def texts(self) -> list[str | None]:
+        """Each cell as text without surrounding white space; None where it is missing."""
+        column = self._column
+        if pa.types.is_dictionary(column.type):
+            column = _plain(column.dictionary.take(column.indices))
+        if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+            return [written(v) if math.isfinite(v) else None for v in _floats(column).tolist()]
+        column = pc.utf8_trim_whitespace(column if _is_text(column.type) else column.cast(TEXT))
+        return [
+            None if not text or re.fullmatch(NOT_FINITE, text) else text
+            for text in column.to_pylist()
+        ]
+
+    def take(self, rows: NDArray[np.int64]) -> Cells:
+        """The cells of these rows."""
+        return Cells(self._column.take(pa.array(rows)))
 
     # Of the whole column. Sensitive, and for simulations: a schema is declared, not read off rows
 

@@ -4,22 +4,16 @@ The contract that privacy rests on: encoded row i is a function of row i of the 
 schema, of nothing else. No row is dropped, reordered or merged, nothing is inferred from values,
 and no value raises. So one changed row changes one encoded row.
 
-- A numeric cell: clipped to the bounds, scaled from them to [0, 1]. Missing, not a number, or
-  not finite: the declared missing value.
-- A categorical cell: a 1 in its category's column; an undeclared word: in `other`, or nowhere. A
-  missing cell: in the declared missing category, else in `other`, else nowhere.
-- A class: its number, -1 where it is none of the declared. A number to predict: clipped and scaled
-  to [-1, 1], NaN where it is none. Such rows keep their place and count for nothing.
-- With `row_norm`, each row is then scaled to that norm; a row of zeros stays zero.
+Each column is encoded by its kind (`honestdp.schema.kinds`), the target by `Target`. With
+`row_norm`, each row is then scaled to that norm; a row of zeros stays zero.
 
-Sparse rows hold one stored entry per declared column, zeros included: their structure, and so
-the time to read them, does not depend on how many cells happen to be zero or unknown. (A SciPy
-sparse matrix of numbers with lower bounds 0 keeps its own structure.)
+Sparse rows hold a fixed number of stored entries, zeros included: their structure, and so the
+time to read them, does not depend on how many cells happen to be zero or unknown. (A SciPy sparse
+matrix whose columns keep zeros keeps its own structure.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -28,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from honestdp.errors import InputError
-from honestdp.schema.cells import MISSING, UNKNOWN, Cells, cells
-from honestdp.schema.columns import Categorical, Numeric, Target
-from honestdp.schema.declared import Schema
+from honestdp.schema.cells import Cells, cells
+from honestdp.schema.kinds import Column, Entries
+from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, check_column, column_of, open_table
 
 Inputs: TypeAlias = Any  # NDArray[np.float32] [n, width], or a csr_matrix of the same
@@ -58,12 +52,12 @@ class Encoded:
 def open_rows(schema: Schema, table: Any) -> Table:
     """A table opened once; `encode` and `learn_bounds` take it like the table itself."""
     opened = open_table(table, _names(schema))
-    opened.check([column.name for column in schema.columns])
+    opened.check(schema.input_names)
     return opened
 
 
 def _names(schema: Schema) -> list[str]:
-    return [*(column.name for column in schema.columns), schema.target.column]
+    return [*schema.input_names, schema.target.column]
 
 
 def encode(
@@ -77,29 +71,23 @@ def encode(
     else:
         answers = _target_cells(schema, target, opened.rows)
     inputs = encode_inputs(schema, opened, sparse=sparse)
-    return Encoded(inputs, encode_target(schema.target, answers), schema.encoded_names)
+    return Encoded(inputs, schema.target.encode(answers), schema.encoded_names)
 
 
 def encode_inputs(schema: Schema, table: Any, *, sparse: bool | None = None) -> Inputs:
     """The inputs of every row: float32 [n, width], CSR where `sparse` (by default the schema's)."""
     if schema.to_learn:
         raise InputError(
-            f"columns.{schema.to_learn[0]}.bounds='learn': the bounds are not known yet; "
-            "learn them with learn_bounds, or declare them"
+            f"columns.{schema.to_learn[0]}: says 'learn', and nothing was learnt yet; learn it "
+            "with learn_bounds, or declare it"
         )
     opened = open_rows(schema, table)
-    if opened.matrix is not None and sparse is not False and _keeps_zeros(schema):
-        return _scaled_matrix(schema, opened.matrix)
+    zeros_stay = all(column.keeps_zeros for column in schema.columns)
+    if opened.matrix is not None and sparse is not False and zeros_stay:
+        return _stored_inputs(schema, opened.matrix)
     wide = schema.sparse if sparse is None else sparse
     make = _sparse_inputs if wide else _dense_inputs
     return make(schema, opened)
-
-
-def encode_target(target: Target, column: Cells) -> NDArray[np.int64] | NDArray[np.float32]:
-    if target.classes is not None:
-        return np.maximum(column.places(target.classes), -1)
-    assert target.bounds is not None
-    return (2 * _scaled(column.numbers(), target.bounds) - 1).astype(np.float32)
 
 
 def _target_cells(schema: Schema, target: Any, rows: int) -> Cells:
@@ -114,85 +102,68 @@ def _target_cells(schema: Schema, target: Any, rows: int) -> Cells:
     return column
 
 
-def _entries(column: Numeric | Categorical, found: Cells) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A row's one entry in this column's block: where it stands, and its value."""
-    if isinstance(column, Numeric):
-        values = found.numbers()
-        values = np.where(np.isnan(values), column.missing_value, values)
-        return np.zeros(len(values), dtype=np.int64), _scaled(values, column.range)
-    bins = _bins(column)
-    places = bins[found.places(column.categories)]  # the last two stand for unknown and missing
-    return np.maximum(places, 0), (places >= 0).astype(np.float64)
-
-
-def _bins(column: Categorical) -> NDArray[np.int64]:
-    """The bin of each category, then of a missing and of an unknown cell; -1: nowhere."""
-    count = len(column.categories)
-    other = count if column.other else -1
-    missing = other if column.missing is None else column.categories.index(column.missing)
-    bins = np.empty(count + 2, dtype=np.int64)
-    bins[:count] = np.arange(count)
-    bins[MISSING], bins[UNKNOWN] = missing, other
-    return bins
-
-
-def _scaled(values: NDArray[np.float64], bounds: Sequence[float]) -> NDArray[np.float64]:
-    low, high = bounds
-    return (np.clip(values, low, high) - low) / (high - low)
+def _entries(column: Column, table: Table) -> Entries:
+    """A column's entries; raises if its kind does not keep to its own declaration."""
+    positions, values = column.encode(table.cells(column.name))
+    shape = (table.rows, column.entries)
+    if values.shape != shape or positions.shape not in (shape, shape[1:]):
+        raise InputError(
+            f"columns.{column.name}: its kind {column.kind!r} encodes rows of another shape than "
+            "its `entries`; check it with honestdp.testing.columns.check_column_kind"
+        )
+    return Entries(positions, values)
 
 
 def _dense_inputs(schema: Schema, table: Table) -> NDArray[np.float32]:
     inputs = np.zeros((table.rows, schema.width), dtype=np.float32)
     rows, start = np.arange(table.rows), 0
     for column in schema.columns:
-        at, values = _entries(column, table.cells(column.name))
-        if isinstance(column, Numeric):
-            inputs[:, start] = values
-        else:
-            inputs[rows, start + at] = values
-        start += len(column.encoded)
+        positions, values = _entries(column, table)
+        for i in range(column.entries):
+            at = start + positions[..., i]
+            inputs[slice(None) if at.ndim == 0 else rows, at] = values[:, i]
+        start += column.width
     squares = np.einsum("ij,ij->i", inputs, inputs, dtype=np.float64)
     _scale_to_norm(schema, squares, inputs)
     return inputs
 
 
 def _sparse_inputs(schema: Schema, table: Table) -> csr_matrix:
-    shape = (table.rows, len(schema.columns))
+    shape = (table.rows, schema.entries)
     values, at = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32)
-    start = 0
-    for i, column in enumerate(schema.columns):
-        place, value = _entries(column, table.cells(column.name))
-        at[:, i], values[:, i] = start + place, value
-        start += len(column.encoded)
+    start, first = 0, 0
+    for column in schema.columns:
+        own = slice(first, first + column.entries)
+        positions, values[:, own] = _entries(column, table)
+        at[:, own] = start + positions
+        start, first = start + column.width, own.stop
     squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
     _scale_to_norm(schema, squares, values)
-    starts = np.arange(table.rows + 1) * len(schema.columns)
+    starts = np.arange(table.rows + 1) * schema.entries
     return csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
 
 
-def _keeps_zeros(schema: Schema) -> bool:
-    """Whether a cell of 0 is encoded as 0 throughout, so that a sparse matrix stays one."""
-    return all(isinstance(column, Numeric) and column.range[0] == 0 for column in schema.columns)
-
-
-def _scaled_matrix(schema: Schema, matrix: Any) -> csr_matrix:
-    """A sparse matrix of numbers, scaled entry by entry; what is not stored is 0."""
-    numeric = [column for column in schema.columns if isinstance(column, Numeric)]
-    high = np.array([column.range[1] for column in numeric])
-    missing = np.array([column.missing_value for column in numeric])
-    found = csr_matrix(matrix[:, : len(numeric)], copy=True)
-    values = cells(found.data).numbers()
-    values = np.where(np.isnan(values), missing[found.indices], values)
-    values = np.clip(values, 0, high[found.indices]) / high[found.indices]
-    scaled = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
+def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
+    """A sparse matrix whose columns all keep zeros, encoded entry by entry; the rest is 0."""
+    found = csr_matrix(matrix[:, : len(schema.columns)], copy=True)
+    stored, values = cells(found.data), np.empty(found.nnz)
+    kinds = [type(column) for column in schema.columns]
+    for kind in dict.fromkeys(kinds):
+        columns = [column for column in schema.columns if type(column) is kind]
+        number = np.cumsum([each is kind for each in kinds]) - 1  # among the columns of the kind
+        at = np.flatnonzero(np.array([each is kind for each in kinds])[found.indices])
+        whole = len(columns) == len(kinds)
+        own = stored if whole else stored.take(at)
+        values[at] = kind.encode_stored(columns, number[found.indices[at]], own)
+    encoded = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
     if schema.row_norm is None:
-        return scaled
-    entries = np.diff(scaled.indptr)
+        return encoded
+    entries = np.diff(encoded.indptr)
     of_row = np.repeat(np.arange(len(entries)), entries)
-    wide: NDArray[np.float64] = scaled.data.astype(np.float64)
+    wide: NDArray[np.float64] = encoded.data.astype(np.float64)
     squares = np.bincount(of_row, wide * wide, minlength=len(entries)).astype(np.float64)
-    _scale_to_norm(schema, squares, scaled.data, of_row)
-    return scaled
+    _scale_to_norm(schema, squares, encoded.data, of_row)
+    return encoded
 
 
 def _scale_to_norm(

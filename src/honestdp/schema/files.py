@@ -1,11 +1,11 @@
-"""CSV and Parquet files, read whole. Every CSV cell is text: no type is guessed from a value.
+"""CSV and Parquet files, parsed once. Every CSV cell is text: no type is guessed from a value.
 
 CSV: comma-separated (`.tsv`: tabs; a header without commas but with semicolons or tabs: those), a
 header line, UTF-8; `.gz`, `.bz2` and `.zst` are unpacked. Bytes that are not UTF-8 become
 replacement characters in their cell. A line with more or fewer cells than the header, or a quote
 that never closes, is a fault of the file and raises: rows are neither dropped nor padded. An empty
 line is no row, unless the table has one column only: then it is a missing cell.
-Parquet is told by its first four bytes, whatever the file is called.
+Parquet is recognised by its first four bytes, whatever the file is called.
 
 The errors of the readers quote cells; none of their text is passed on.
 """
@@ -16,7 +16,9 @@ import csv
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,33 +32,88 @@ LONGEST = (1 << 31) - 1  # of a line: the most that Arrow reads at a time
 _CHUNK = 1 << 20  # bytes of two files compared at a time
 
 
-def read_file(path: Path, wanted: Sequence[str]) -> pa.Table:
-    """The wanted columns of a file (those that it has), or all of a Parquet file."""
-    if is_parquet(path):
-        return _read_parquet(path)
-    names, delimiter = csv_header(path)
-    return _read_csv(path, names, delimiter, set(wanted))
+class TableFile:
+    """A CSV or Parquet file: its names and its number of rows, which are public, and its cells.
+
+    Before a plan is charged only `names` and `count_rows` may be used. Counting the rows of a CSV
+    takes a parse of all of it: a quoted cell may hold line ends, and a broken line has to be found
+    before the budget is spent on it. So that the file is parsed once, the parsed cells wait in
+    here, unread, for `read`, which hands them out and keeps nothing.
+
+    Args:
+        path: The file; only its header is read at first.
+
+    Raises:
+        InputError: If there is no such file, or it has no header.
+
+    Example:
+        >>> TableFile("visits.csv").names  # doctest: +SKIP
+        ['age', 'ward', 'readmitted']
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._parquet = is_parquet(self.path)
+        self._parsed: tuple[frozenset[str], pa.Table] | None = None  # Sensitive
+        self._delimiter = ","
+        if self._parquet:
+            with _sound_parquet(self.path):
+                self.names = list(parquet.read_schema(self.path).names)
+        else:
+            self.names, self._delimiter = csv_header(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"TableFile({str(self.path)!r})"
+
+    def check(self, wanted: Sequence[str]) -> None:
+        """Raise InputError unless every wanted column is there exactly once."""
+        check_names(str(self.path), [name.strip() for name in self.names], wanted)
+
+    def count_rows(self, wanted: Sequence[str]) -> int:
+        """The number of rows. wanted: the columns that `read` will be called for."""
+        if self._parquet:
+            with _sound_parquet(self.path):
+                return int(parquet.read_metadata(self.path).num_rows)
+        if self._parsed is None:
+            self._parsed = frozenset(wanted), self._parse(wanted)
+        return int(self._parsed[1].num_rows)
+
+    def read(self, wanted: Sequence[str]) -> pa.Table:
+        """The wanted columns (those that the file has), or all of a Parquet file. Sensitive."""
+        if self._parquet:
+            with _sound_parquet(self.path):
+                return parquet.ParquetFile(self.path).read()
+        known, self._parsed = self._parsed, None
+        if known is not None and known[0] == frozenset(wanted):
+            return known[1]
+        return self._parse(wanted)
+
+    def _parse(self, wanted: Sequence[str]) -> pa.Table:
+        return _read_csv(self.path, self.names, self._delimiter, set(wanted))
 
 
-def header(path: Path) -> list[str]:
-    """The names of a file's columns; no row is read."""
-    if is_parquet(path):
-        try:
-            return list(parquet.read_schema(path).names)
-        except Exception:
-            raise InputError(f"{path}: not a sound Parquet file; write it anew") from None
-    return csv_header(path)[0]
+def check_names(source: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raise InputError unless every wanted column is among the names exactly once."""
+    count = Counter(names)
+    absent = [name for name in wanted if not count[name]]
+    if absent:
+        # Where most are absent its "names" may be the cells of a row: they are not shown.
+        there = f"it has {_listed(names)}" if 2 * len(absent) < len(wanted) else _HEADER
+        raise InputError(f"{source}: no column {_listed(absent)}; {there}")
+    twice = [name for name in wanted if count[name] > 1]
+    if twice:
+        raise InputError(f"{source}: several columns are called {_listed(twice)}: keep one")
 
 
-def count_rows(path: Path) -> int:
-    """How many rows a file has, which is public; no cell is looked at."""
-    if is_parquet(path):
-        try:
-            return int(parquet.read_metadata(path).num_rows)
-        except Exception:
-            raise InputError(f"{path}: not a sound Parquet file; write it anew") from None
-    names, delimiter = csv_header(path)
-    return int(_read_csv(path, names, delimiter, {names[0]}).num_rows)
+_HEADER = "does it have a header (column names), and are these its names?"
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(repr(name[:60]) for name in names[:most])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 def same_file(one: Path, other: Path) -> bool:
@@ -65,7 +122,7 @@ def same_file(one: Path, other: Path) -> bool:
     For a protected table and a file that the caller says is public, before anything is paid. Bytes
     are compared and forgotten: no cell is parsed, and only yes or no comes out. A yes tells the
     caller, whose file it is, that it holds the whole table. They are read to the end, so that the
-    time tells no more. Nothing finer is asked: whether single rows are in a file is just what is
+    time tells no more. Nothing finer is compared: whether single rows are in a file is just what is
     protected. So neither a part of the table is found, nor its rows in another order or format,
     with other line ends, or packed by gzip.
     """
@@ -89,9 +146,10 @@ def is_parquet(path: Path) -> bool:
         raise InputError(f"{path}: cannot be read ({reason}); give a CSV or Parquet file") from None
 
 
-def _read_parquet(path: Path) -> pa.Table:
+@contextmanager
+def _sound_parquet(path: Path) -> Iterator[None]:
     try:
-        return parquet.ParquetFile(path).read()
+        yield
     except Exception:
         raise InputError(f"{path}: not a sound Parquet file; write it anew") from None
 

@@ -7,21 +7,20 @@ from os import PathLike
 from pathlib import Path
 
 from honestdp.errors import InputError, fail
-from honestdp.schema.files import header
-from honestdp.schema.toml import key_text, text
+from honestdp.schema import toml
+from honestdp.schema.files import TableFile
+from honestdp.schema.kinds import column_kinds
 
 INTRO = """\
 # The public facts of a table. Fill in every column; take nothing from the rows themselves:
 # what stands here must be known without looking at them (a code book, common knowledge).
 # Remove the columns that are not to be used, such as identifiers, dates and free text. Then
-# uncomment, for each, one of the two kinds:
-#   kind = "numeric", bounds = [low, high]        cells outside are clipped: give the range where
-#                                                 nearly all lie; far too wide costs accuracy
-#       or bounds = "learn", outer = [low, high]  paid for from the privacy budget
-#   kind = "categorical", categories = [...]      other = true: one more bin for other words
+# uncomment, for each, the lines of one kind:
+{kinds}
 # Categories and classes are spelled as in the cells (upper and lower case count); a row whose
 # target is none of the classes counts for nothing. Files are UTF-8.
 # missing = ... is what a missing or unreadable cell stands for (the middle; the other bin).
+
 """
 
 
@@ -31,14 +30,26 @@ def from_header(
     name: str | None = None,
     target: str | None = None,
 ) -> str:
-    """TOML to fill in, for a CSV or Parquet file or for names given as a list.
+    """A schema to fill in, as TOML: every column with the lines of every registered kind.
 
-    name: what the dataset is called (else the file's name). target: the column to predict (else
-    the last one, as tables usually have it: check it).
+    Args:
+        source: A CSV or Parquet file, of which only the header is read, or the names of columns.
+        name: The dataset's name; by default that of the file.
+        target: The column to predict; by default the last, as tables usually have it: check it.
+
+    Returns:
+        The text of a TOML file in which all choices are comments.
+
+    Raises:
+        InputError: If there is no such file or column, or two columns have one name.
+
+    Example:
+        >>> "[columns.age]" in from_header(["age", "pay"])
+        True
     """
     if isinstance(source, (str, PathLike)):
         path = Path(source)
-        names, called = header(path), path.name.split(".")[0]
+        names, called = TableFile(path).names, path.name.split(".")[0]
     else:
         names, called = [str(each).strip() for each in source], "my-table"
     twice = sorted({each for each in names if names.count(each) > 1})
@@ -49,12 +60,14 @@ def from_header(
     chosen = names[-1] if target is None else target.strip()
     if chosen not in names:
         raise fail("target", target, f"must be one of the columns, such as {names[-1]!r}")
-    lines = [INTRO, f"name = {text(name or called or 'my-table')}", 'unit = "one row"', ""]
-    lines += ["[target]", f"column = {text(chosen)}", '# classes = ["no", "yes"]']
-    lines += ["# bounds = [0, 100]  # instead of classes, for a number to predict"]
-    for each in names:
-        if each != chosen:
-            lines += ["", f"[columns.{key_text(each)}]"]
-            lines += ['# kind = "numeric"', "# bounds = [0, 100]"]
-            lines += ['# kind = "categorical"', '# categories = ["a", "b"]', "# other = true"]
-    return "\n".join(lines) + "\n"
+    kinds = [kind for kind in column_kinds if kind.form]
+    explained = "\n".join(f"#   {line}" for kind in kinds for line in kind.form_help)
+    lines = [INTRO.format(kinds=explained), toml.write({"name": name or called or "my-table"})]
+    lines += ['unit = "one row"\n\n', toml.write({"target": {"column": chosen}})]
+    lines += ['# classes = ["no", "yes"]\n']
+    lines += ["# bounds = [0, 100]  # instead of classes, for a number to predict\n"]
+    choices = "".join(f"# {line}\n" for kind in kinds for line in kind.form)
+    lines += [
+        f"\n{toml.write({'columns': {each: {}}})}{choices}" for each in names if each != chosen
+    ]
+    return "".join(lines)

@@ -1,4 +1,4 @@
-"""A schema read off the rows themselves. For simulations only: this is what leaks.
+"""A schema inferred from the rows themselves. For simulations only: this is what leaks.
 
 Bounds are the smallest and largest cells, categories and classes the words that occur: each tells
 of single records. Whoever releases a model with such a schema has released those records.
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
-from honestdp.schema.columns import Categorical, Numeric, Target
-from honestdp.schema.declared import Schema
+from honestdp.schema.kinds import Column, column_kinds
+from honestdp.schema.kinds.numeric import inferred_bounds
+from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, column_of, open_table
+from honestdp.schema.target import Target
 
 NAME = "inferred from the rows"
 
@@ -38,23 +38,11 @@ def infer_schema(
     return Schema(name=NAME, columns=tuple(columns), target=goal)
 
 
-def _column(table: Table, name: str) -> Numeric | Categorical:
+def _column(table: Table, name: str) -> Column:
     found = table.cells(name)
-    bounds = _bounds(found)
-    if bounds is not None:
-        return Numeric(name=name, bounds=bounds)
-    return Categorical(name=name, categories=tuple(found.words()), other=True)
-
-
-def _bounds(found: Cells) -> tuple[float, float] | None:
-    """The range of cells that are all numbers or missing; None where some are words."""
-    values = found.numbers()
-    known = values[~np.isnan(values)]
-    if len(known) < found.filled():
-        return None
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-    low, high = max(low, -1e300), min(high, 1e300)
-    return (low, high) if low < high else (low - 0.5 - abs(low) / 2, high + 0.5 + abs(high) / 2)
+    kinds = sorted(column_kinds, key=lambda kind: kind.infer_order)
+    made = (kind.infer(name, found) for kind in kinds)
+    return next(column for column in made if column is not None)  # a category suits any cells
 
 
 def _classes(name: str, answers: Cells) -> Target:
@@ -71,7 +59,7 @@ def _classes(name: str, answers: Cells) -> Target:
 
 def _numbers(name: str, answers: Cells) -> Target:
     _check_known(answers)
-    bounds = _bounds(answers)
+    bounds = inferred_bounds(answers)
     if bounds is None:
         raise InputError("target: is not of numbers; take another model, or numbers")
     return Target(column=name, bounds=bounds)

@@ -1,7 +1,7 @@
-"""What is wrong with a declaration, said in one line: the place, the value, the way out.
+"""`Declaration`, and what is wrong with one in one line: the place, the value, the way out.
 
-pydantic checks; its errors are turned here into the house's `InputError`. A schema is public,
-so its values may be shown. Nothing here ever sees a cell of a table.
+pydantic checks; its errors are turned here into `InputError`. A schema is public, so its values
+may be shown. Nothing here ever sees a cell of a table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import reprlib
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,22 +21,10 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)
 
-REMEDIES = {
-    "bounds": 'give [low, high], two finite numbers with low < high, or "learn" with outer',
-    "outer": "give [low, high], two finite numbers with low < high",
-    "quantiles": "give [low, high] with 0 <= low < high <= 1, such as [0.01, 0.99]",
-    "missing": "give the number, or the category, that stands for a missing cell",
-    "categories": 'give a list of words, such as ["yes", "no"]',
-    "classes": 'give a list of at least two words, such as ["no", "yes"]',
-    "other": "must be true or false",
-    "kind": 'must be "numeric" or "categorical"',
-    "columns": "give a table of columns, such as [columns.age]",
-    "target": 'give a table with column and classes, such as column = "income"',
-    "row_norm": "must be a number between 1e-6 and 1e6",
-    "name": "give a text",
-    "unit": "give a text that says what one row stands for",
-    "column": "give the name of the column to predict",
-}
+Location: TypeAlias = tuple[int | str, ...]
+# Errors of `Schema`'s own check of a column.
+KIND_MISSING: Literal["kind_missing"] = "kind_missing"
+KIND_UNKNOWN: Literal["kind_unknown"] = "kind_unknown"
 
 
 class _Declared(ModelMetaclass):
@@ -46,55 +34,67 @@ class _Declared(ModelMetaclass):
         try:
             return super().__call__(*args, **values)
         except ValidationError as error:
-            raise said(error, known_keys(self), values) from None
+            raise input_error(error, self, values) from None  # type: ignore[arg-type]
 
 
 class Declaration(BaseModel, metaclass=_Declared):
-    """Base of everything declared: frozen, and refuses keys it does not know."""
+    """Base of everything declared: frozen, and refuses keys it does not know.
+
+    remedies: for each field, what to write there; a subclass adds those of its own fields.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
+    remedies: ClassVar[Mapping[str, str]] = {}
+
     @classmethod
-    def inner(cls) -> dict[str, type[Declaration]]:
-        """The declarations inside this one, by the place pydantic gives them."""
-        return {}
+    def part_at(cls, path: Location, values: Mapping[str, Any]) -> type[Declaration]:
+        """The declaration that the place of an error belongs to: this one, or one inside it.
+
+        path: the place, as pydantic gives it. values: what the declaration was to be made from.
+        """
+        return cls
+
+    @classmethod
+    def all_remedies(cls) -> dict[str, str]:
+        """Those of the base classes too."""
+        found: dict[str, str] = {}
+        for base in reversed(cls.__mro__):
+            found |= vars(base).get("remedies", {})
+        return found
 
 
-def known_keys(kind: Any) -> dict[str, list[str]]:
-    """The keys known at each place ("" is the declaration itself)."""
-    inner = {place: list(part.model_fields) for place, part in kind.inner().items()}
-    return {"": list(kind.model_fields)} | inner
-
-
-def said(error: ValidationError, known: dict[str, list[str]], values: Any) -> InputError:
-    """The first problem in words, and how many more there are."""
+def input_error(
+    error: ValidationError, kind: type[Declaration], values: Mapping[str, Any]
+) -> InputError:
+    """The first problem in one line, and how many more there are."""
     names = _column_names(values)
     problems: dict[str, str] = {}
     # An unknown key first: it is usually why another is missing.
     for problem in sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden"):
-        place = _place(problem, names)
+        place, part = _place(problem, names), kind.part_at(problem["loc"], values)
+        remedies = kind.all_remedies() | part.all_remedies()
         problems.setdefault(
-            re.sub(r"bounds\.[01]$", "bounds", place), _words(place, problem, known)
+            re.sub(r"bounds\.[01]$", "bounds", place), _message(place, problem, part, remedies)
         )
     first, *more = problems.values()
     return InputError(first + (f" (and {len(more)} more)" if more else ""))
 
 
-def _words(place: str, problem: Any, known: dict[str, list[str]]) -> str:
+def _message(place: str, problem: Any, part: type[Declaration], remedies: Mapping[str, str]) -> str:
     path, value, kind = problem["loc"], problem["input"], problem["type"]
-    own = next((str(step) for step in reversed(path) if step in REMEDIES), "")
+    own = next((str(step) for step in reversed(path) if step in remedies), "")
     if kind == "extra_forbidden":
-        return f"{place}: unknown key; {_nearest(path, known)}"
+        return f"{place}: unknown key; {_nearest(str(path[-1]), list(part.model_fields))}"
     if kind == "missing":
-        return f"{place} is missing: {REMEDIES.get(own, 'give it')}"
-    if kind == "union_tag_not_found":
-        return f"{place}.kind is missing: {REMEDIES['kind']}"
-    if kind == "union_tag_invalid":
-        tag = value.get("kind") if isinstance(value, dict) else value
-        return _wrong(f"{place}.kind", tag, REMEDIES["kind"])
-    if kind == "value_error":  # one of our own checks: it says the way out itself
+        return f"{place} is missing: {remedies.get(own, 'give it')}"
+    if kind == KIND_MISSING:
+        return f"{place}.kind is missing: {problem['msg']}"
+    if kind == KIND_UNKNOWN:
+        return _wrong(f"{place}.kind", value.get("kind"), problem["msg"])
+    if kind == "value_error":  # one of our own checks: its message says the way out
         return f"{place}: {problem['ctx']['error']}"
-    return _wrong(place, value, REMEDIES.get(own, "is not of the right kind"))
+    return _wrong(place, value, remedies.get(own, "is not of the right type"))
 
 
 def _wrong(place: str, value: object, remedy: str) -> str:
@@ -103,7 +103,7 @@ def _wrong(place: str, value: object, remedy: str) -> str:
     return str(fail(place, value, remedy))
 
 
-_INTERNAL = ("numeric", "categorical", "literal[", "function-", "tuple[")  # pydantic's own steps
+_INTERNAL = ("literal[", "function-", "tuple[")  # pydantic's own steps
 
 
 def _place(problem: Any, names: list[str]) -> str:
@@ -111,13 +111,13 @@ def _place(problem: Any, names: list[str]) -> str:
     path = list(problem["loc"])
     unknown = [path.pop()] if problem["type"] == "extra_forbidden" else []  # whatever it is called
     if path[:1] == ["columns"] and len(path) > 1 and path[1] < len(names):
-        path[1] = f" {names[path[1]]}"  # told from pydantic's own by the space
+        path[1] = f" {names[path[1]]}"  # the space: so that no name looks like a step of pydantic's
     steps = [step for step in path if not str(step).startswith(_INTERNAL)]
     return ".".join(_plain(step) for step in steps + unknown) or "schema"
 
 
 def _column_names(values: Any) -> list[str]:
-    """What the given columns are called, as far as they can be told."""
+    """The names of the given columns; the position of one whose name cannot be read."""
     columns = values.get("columns")
     if isinstance(columns, Mapping):
         return [str(name) for name in columns]
@@ -132,8 +132,6 @@ def _plain(step: object) -> str:
     return text if text.isprintable() and len(text) <= 60 else repr(text[:60])
 
 
-def _nearest(path: tuple[object, ...], known: dict[str, list[str]]) -> str:
-    place = next((str(step) for step in reversed(path[:-1]) if str(step) in known), "")
-    names = known.get(place, [])
-    near = get_close_matches(str(path[-1]), names, n=1)
-    return f"did you mean {near[0]}?" if near else f"known here: {', '.join(names)}"
+def _nearest(key: str, known: list[str]) -> str:
+    near = get_close_matches(key, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"

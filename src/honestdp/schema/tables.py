@@ -13,9 +13,7 @@ underlying error, whose text may quote a cell.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -25,7 +23,7 @@ from numpy.typing import NDArray
 
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
-from honestdp.schema.files import read_file
+from honestdp.schema.files import TableFile, check_names
 from honestdp.sparse_rows import canonical
 
 Get = Callable[[int], Any]
@@ -47,18 +45,8 @@ class Table:
         return f"Table({self.source}, {self.rows} rows, {len(self.names)} columns)"
 
     def check(self, wanted: Sequence[str]) -> None:
-        """Raise unless every wanted column is there exactly once."""
-        count = Counter(self.names)
-        absent = [name for name in wanted if not count[name]]
-        if absent:
-            # Where most are absent its "names" may be the cells of a row: they are not shown.
-            there = f"it has {_listed(self.names)}" if 2 * len(absent) < len(wanted) else _HEADER
-            raise InputError(f"{self.source}: no column {_listed(absent)}; {there}")
-        twice = [name for name in wanted if count[name] > 1]
-        if twice:
-            raise InputError(
-                f"{self.source}: several columns are called {_listed(twice)}: keep one"
-            )
+        """Raise InputError unless every wanted column is there exactly once."""
+        check_names(self.source, self.names, wanted)
 
     def cells(self, name: str) -> Cells:
         try:
@@ -78,8 +66,9 @@ def open_table(table: Any, order: Sequence[str]) -> Table:
     if isinstance(table, Table):
         return table
     if isinstance(table, (str, os.PathLike)):
-        path = Path(table)
-        return _arrow(read_file(path, order), str(path))
+        table = TableFile(table)
+    if isinstance(table, TableFile):
+        return _arrow(table.read(order), str(table))
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     if isinstance(table, pa.Table):
@@ -206,13 +195,7 @@ def rows_of_objects(table: Any) -> NDArray[Any] | None:
     return made
 
 
-_HEADER = "does it have a header (column names), and are these its names?"
 _KINDS = (
     "give a path to a CSV or Parquet file, a pandas, polars or pyarrow table, "
     "a dict of columns or a NumPy array of rows and columns"
 )
-
-
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(repr(name[:60]) for name in names[:most])
-    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")

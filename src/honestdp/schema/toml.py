@@ -1,4 +1,4 @@
-"""A schema as a TOML file: read by the standard library, written by hand.
+"""A schema as a TOML file.
 
 Reading raises `InputError` and nothing else, whatever the file holds; a schema is public, so the
 line at fault may be named. Writing is whole or not at all.
@@ -6,24 +6,24 @@ line at fault may be named. Writing is whole or not at all.
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tomli_w
+
 from honestdp.errors import InputError
+from honestdp.files import replace_file
 
 if TYPE_CHECKING:
-    from honestdp.schema.declared import Schema
+    from honestdp.schema.schema import Schema
 
 LARGEST = 50_000_000  # bytes: no schema is so long
 
 
-def load(path: str | Path, kind: type[Schema]) -> Schema:
+def load(path: str | os.PathLike[str], kind: type[Schema]) -> Schema:
     place = Path(path)
     try:
         with open(place, "rb") as file:
@@ -51,57 +51,16 @@ def parse(text: str, kind: type[Schema]) -> Schema:
     return kind(**values)
 
 
-def save(path: str | Path, text: str) -> None:
-    """Write whole or not at all."""
+def save(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file for everybody to read, whole or not at all."""
     place = Path(path)
     try:
-        handle, draft = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(draft, 0o644)
-            os.replace(draft, place)
-        except BaseException:
-            os.unlink(draft)
-            raise
-    except OSError as error:
-        raise InputError(f"{place}: cannot be written ({error.strerror})") from None
+        replace_file(place, text.encode(), mode=0o644, shared=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise InputError(f"{place}: cannot be written ({reason})") from None
 
 
-def write(facts: Mapping[str, Any]) -> str:
-    """TOML of a schema's fields; keys that are None are left out."""
-    lines = [f"{key} = {_value(value)}" for key, value in facts.items() if _simple(value)]
-    lines += _table("target", facts["target"])
-    for column in facts["columns"]:
-        rest = {key: value for key, value in column.items() if key != "name"}
-        lines += _table(f"columns.{key_text(column['name'])}", rest)
-    return "\n".join(lines) + "\n"
-
-
-def key_text(name: str) -> str:
-    """A name as a TOML key, in quotes where it needs them."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else text(name)
-
-
-def text(words: str) -> str:
-    """A TOML string: JSON's escapes are TOML's, but for characters beyond 16 bits and DEL."""
-    return json.dumps(words, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _table(head: str, values: Mapping[str, Any]) -> list[str]:
-    lines = [f"{key} = {_value(value)}" for key, value in values.items() if value is not None]
-    return ["", f"[{head}]", *lines]
-
-
-def _simple(value: Any) -> bool:
-    return isinstance(value, (str, float))
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return text(value)
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return repr(value)  # a finite float: Python's text is TOML's
+def write(values: Mapping[str, Any]) -> str:
+    """Tables, lists, texts, numbers and booleans as TOML."""
+    return tomli_w.dumps(values)

@@ -4,8 +4,9 @@ Each raises AssertionError with what is wrong and what the contract asks for, an
 otherwise. `docs/extend.md` has an example of each.
 """
 
+from honestdp.testing.columns import check_column_kind
 from honestdp.testing.executors import check_executor
 from honestdp.testing.metrics import check_metric
 from honestdp.testing.procedures import check_procedure
 
-__all__ = ["check_executor", "check_metric", "check_procedure"]
+__all__ = ["check_column_kind", "check_executor", "check_metric", "check_procedure"]

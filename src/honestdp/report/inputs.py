@@ -1,4 +1,4 @@
-"""What a card declares public, and public test results, read with care."""
+"""What a report is made from, checked: the public facts of a card, and public test results."""
 
 from __future__ import annotations
 

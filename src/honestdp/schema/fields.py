@@ -1,0 +1,70 @@
+"""Field types of declarations: numbers, names and words as pydantic checks them.
+
+A kind of column, built in or your own, declares its fields with these, so that every kind refuses
+the same wrong values with the same messages.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+
+def _number(value: Any) -> Any:
+    """Refuse an integer that is too large for a float, like any other wrong value."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 1e300:
+        return None
+    return value
+
+
+def _word(value: Any) -> Any:
+    """Convert a category written as a number or a boolean to the word for it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and abs(value) < 1e300:
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return written(value)
+    return value
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def written(value: float) -> str:
+    """A finite number as text: whole numbers without a point."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+Number = Annotated[
+    float, BeforeValidator(_number), Field(strict=True, allow_inf_nan=False, ge=-1e300, le=1e300)
+]
+Text = Annotated[str, StringConstraints(strict=True)]
+Name = Annotated[str, StringConstraints(strict=True, strip_whitespace=True)]
+Word = Annotated[str, BeforeValidator(_word), StringConstraints(strict=True, strip_whitespace=True)]
+Words = Annotated[tuple[Word, ...], BeforeValidator(_tuple), Field(strict=True)]
+Pair = Annotated[tuple[Number, Number], BeforeValidator(_tuple), Field(strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+def check_pair(name: str, pair: tuple[float, float]) -> None:
+    """Raise ValueError unless the first number is below the second."""
+    low, high = pair
+    if not low < high:
+        raise ValueError(f"{name} = [{low:g}, {high:g}]: needs low < high")
+
+
+def check_words(name: str, words: tuple[str, ...], least: int) -> None:
+    """Raise ValueError if there are fewer than `least` words, an empty one, or one twice."""
+    if len(words) < least:
+        raise ValueError(f"{name} = {list(words)}: needs at least {least}")
+    seen: set[str] = set()
+    for word in words:
+        if not word:
+            raise ValueError(f'{name} holds an empty word: an empty cell is missing; use "missing"')
+        if word in seen:
+            raise ValueError(f"{name} holds {word[:60]!r} twice: keep one")
+        seen.add(word)

@@ -1,0 +1,223 @@
+"""`Schema`: everything about a table that is public, declared before its rows are seen.
+
+The columns and how each becomes numbers, the target, the unit of privacy. It is read from a TOML
+file or built in Python, has a fingerprint, and encodes tables. Nothing in it is inferred from a
+row: whoever writes it vouches that its values are known without looking at the protected data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from pydantic_core import PydanticCustomError
+
+from honestdp.schema import toml
+from honestdp.schema.fields import Number, Text
+from honestdp.schema.kinds import Column, column_kinds
+from honestdp.schema.problems import KIND_MISSING, KIND_UNKNOWN, Declaration, Location
+from honestdp.schema.target import Target
+
+if TYPE_CHECKING:
+    from honestdp.schema.encode import Encoded, Inputs
+
+SPARSE_BELOW = 0.3  # of the encoded cells that can be non-zero
+
+
+def _column_list(value: Any) -> Any:
+    """Convert `{"age": {...}}` to a tuple of declarations that hold their names."""
+    if not isinstance(value, Mapping):
+        return tuple(value) if isinstance(value, list) else value
+    return tuple(
+        {"name": name, **column} if isinstance(column, Mapping) else column
+        for name, column in value.items()
+    )
+
+
+def _column(value: Any) -> Any:
+    """Build a column of the kind that is named, as it is registered now.
+
+    A pydantic union would know only the kinds that were there when `Schema` was defined.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    kind = value.get("kind")
+    if kind not in column_kinds:
+        known = " or ".join(f'"{name}"' for name in column_kinds.names())
+        wrong = KIND_UNKNOWN if "kind" in value else KIND_MISSING
+        raise PydanticCustomError(wrong, "must be {known}", {"known": known})
+    return column_kinds.get(kind).model_validate(dict(value))
+
+
+def _kind_at(columns: Any, at: object) -> type[Declaration]:
+    """The kind of a column whose declaration is wrong; `Column` where that cannot be told."""
+    listed = _column_list(columns)
+    if isinstance(listed, tuple) and isinstance(at, int) and at < len(listed):
+        column = listed[at]
+        if isinstance(column, Column):
+            return type(column)
+        if isinstance(column, Mapping) and column.get("kind") in column_kinds:
+            return column_kinds.get(column["kind"])
+    return Column
+
+
+AnyColumn = Annotated[SerializeAsAny[Column], BeforeValidator(_column)]
+
+
+class Schema(Declaration):
+    """The public facts of one dataset.
+
+    Args:
+        name: The dataset's name; its budget is kept under this name.
+        columns: The inputs, in the order in which they are encoded: `Numeric`, `Categorical`, or
+            of any other registered kind. A dict of declarations by name does as well.
+        target: What is predicted; never among the columns.
+        unit: What one row stands for, in words: the guarantee protects one such unit.
+        row_norm: Scale every encoded row to exactly this Euclidean norm (a row of zeros stays
+            zero), so that the root-mean-square row norm is public. None: rows are left as they
+            are.
+
+    Raises:
+        InputError: If a declaration is wrong; the message names the place and the way out.
+
+    Example:
+        >>> schema = Schema(
+        ...     name="visits",
+        ...     target=Target(column="readmitted", classes=["no", "yes"]),
+        ...     columns=[Numeric(name="age", bounds=(0, 110))],
+        ... )
+        >>> schema.width
+        1
+    """
+
+    remedies: ClassVar[dict[str, str]] = {
+        "name": "give a text",
+        "unit": "give a text that says what one row stands for",
+        "row_norm": "must be a number between 1e-6 and 1e6",
+        "target": 'give a table with column and classes, such as column = "income"',
+        "columns": "give a table of columns, such as [columns.age]",
+    }
+
+    name: Text
+    unit: Text = "one row"
+    row_norm: Annotated[Number, Field(ge=1e-6, le=1e6)] | None = None
+    target: Target
+    columns: Annotated[tuple[AnyColumn, ...], BeforeValidator(_column_list), Field(strict=True)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Schema:
+        if not self.name.strip():
+            raise ValueError('name = "": give the dataset a name')
+        if not self.columns:
+            raise ValueError("no columns: declare at least one, such as [columns.age]")
+        seen = {self.target.column}
+        for column in self.columns:
+            if column.name == self.target.column:
+                raise ValueError(f"column {column.name[:60]!r} is the target too: remove one")
+            if column.name in seen:
+                raise ValueError(f"column {column.name[:60]!r} is declared twice: remove one")
+            seen.add(column.name)
+        return self
+
+    @classmethod
+    def part_at(cls, path: Location, values: Mapping[str, Any]) -> type[Declaration]:
+        if path[:1] == ("target",):
+            return Target
+        if path[:1] == ("columns",) and len(path) > 1:
+            return _kind_at(values.get("columns"), path[1])
+        return cls
+
+    # Files
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Schema:
+        """Read a TOML file.
+
+        Args:
+            path: The file, as `save` or `honestdp schema` writes it.
+
+        Raises:
+            InputError: If it cannot be read or is wrong: one line that names the file.
+        """
+        return toml.load(path, cls)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Schema:
+        """Read the text of a TOML file; raises InputError if it is wrong."""
+        return toml.parse(text, cls)
+
+    def to_toml(self) -> str:
+        """The schema as TOML; `from_toml` gives an equal one back."""
+        facts = self.model_dump(exclude_none=True)
+        facts["columns"] = {column.pop("name"): column for column in facts.pop("columns")}
+        return toml.write(facts)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a TOML file, whole or not at all; raises InputError if that fails."""
+        toml.save(path, self.to_toml())
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the declarations, the order of columns and categories included.
+
+        A ledger is bound to it: it must never change for a schema that can be declared today.
+        """
+        facts = {"format": 1, **self.model_dump(mode="json", exclude={"columns"})}
+        facts["columns"] = [column.facts() for column in self.columns]
+        canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    # What the encoding looks like, known before a row is seen
+
+    @property
+    def input_names(self) -> list[str]:
+        """The columns of the table that the inputs are read from, in order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def encoded_names(self) -> list[str]:
+        """The names of the encoded columns."""
+        return [name for column in self.columns for name in column.encoded_names]
+
+    @property
+    def width(self) -> int:
+        """The number of encoded columns."""
+        return sum(column.width for column in self.columns)
+
+    @property
+    def entries(self) -> int:
+        """How many entries every encoded row has: the others are zeros that are not stored."""
+        return sum(column.entries for column in self.columns)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether rows are encoded as sparse: few of their cells can be non-zero."""
+        return self.entries < SPARSE_BELOW * self.width
+
+    @property
+    def to_learn(self) -> list[str]:
+        """The columns of which something has still to be learnt."""
+        return [column.name for column in self.columns if column.learns]
+
+    # Rows (see `encode` for what is promised)
+
+    def encode(self, table: Any, target: Any = None, *, sparse: bool | None = None) -> Encoded:
+        """Inputs and targets of every row, in place; `target`: the column, if not in the table."""
+        from honestdp.schema.encode import encode
+
+        return encode(self, table, target, sparse=sparse)
+
+    def encode_inputs(self, table: Any, *, sparse: bool | None = None) -> Inputs:
+        """The inputs alone, for prediction."""
+        from honestdp.schema.encode import encode_inputs
+
+        return encode_inputs(self, table, sparse=sparse)
+
+    def decode_targets(self, outputs: Any) -> NDArray[Any]:
+        """A model's answers in the table's own terms: classes, or numbers within the bounds."""
+        return self.target.decode(outputs)

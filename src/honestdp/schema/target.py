@@ -1,0 +1,81 @@
+"""`Target`: the column that is predicted.
+
+A target is a class or a number. The two forms are two fields of one declaration rather than two
+registered kinds: models and metrics have to know which of the two it is anyway.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from honestdp.schema.cells import Cells
+from honestdp.schema.fields import Name, Pair, Words, check_pair, check_words
+from honestdp.schema.problems import Declaration
+
+
+class Target(Declaration):
+    """The column to predict: one of several classes, or a number between public bounds.
+
+    Args:
+        column: Its name in the table.
+        classes: The classes, at least two. Class k is the k-th; a cell that is none of them
+            becomes -1.
+        bounds: (low, high), for a number. Cells are clipped to the bounds and scaled to [-1, 1],
+            so that a model that answers 0 predicts the middle; a cell that is no finite number
+            becomes NaN.
+
+    Rows with a target of -1 or NaN keep their place and count for nothing in training.
+
+    Example:
+        >>> Target(column="pay", classes=["low", "high"]).classes
+        ('low', 'high')
+    """
+
+    remedies: ClassVar[dict[str, str]] = {
+        "column": "give the name of the column to predict",
+        "classes": 'give a list of at least two words, such as ["no", "yes"]',
+        "bounds": "give [low, high], two finite numbers with low < high",
+    }
+
+    column: Name
+    classes: Words | None = None
+    bounds: Pair | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Target:
+        if (self.classes is None) == (self.bounds is None):
+            raise ValueError("give either classes = [...] or bounds = [low, high]")
+        if self.classes is not None:
+            check_words("classes", self.classes, least=2)
+        if self.bounds is not None:
+            check_pair("bounds", self.bounds)
+        return self
+
+    def encode(self, cells: Cells) -> NDArray[np.int64] | NDArray[np.float32]:
+        """Class numbers (int64, -1: none of the classes), or numbers in [-1, 1] (NaN: none)."""
+        if self.classes is not None:
+            return np.maximum(cells.places(self.classes), -1)
+        assert self.bounds is not None
+        low, high = self.bounds
+        share = (np.clip(cells.numbers(), low, high) - low) / (high - low)
+        return (2 * share - 1).astype(np.float32)
+
+    def decode(self, outputs: Any) -> NDArray[Any]:
+        """A model's answers in the table's own terms.
+
+        Args:
+            outputs: Class numbers, or numbers in [-1, 1].
+
+        Returns:
+            Classes ("" for -1), or numbers within the bounds.
+        """
+        if self.classes is not None:
+            return np.array([*self.classes, ""])[np.asarray(outputs, dtype=np.int64)]
+        assert self.bounds is not None
+        low, high = self.bounds
+        share = (np.clip(np.asarray(outputs, dtype=np.float64), -1, 1) + 1) / 2
+        return low * (1 - share) + high * share

@@ -1,0 +1,307 @@
+"""`check_column_kind`: whether a kind of column keeps to the contract that privacy rests on."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import math
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from honestdp.schema import Column, Schema, Target, column_kinds
+from honestdp.schema.cells import cells as cells_of
+
+BINS = 16
+
+
+class _Unreadable:
+    """A cell that raises whatever is done with it."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("a cell must never be shown")
+
+    __eq__ = __repr__ = __hash__ = __float__ = __bool__ = __str__  # type: ignore[assignment]
+
+
+ODD_CELLS: tuple[Any, ...] = (
+    None, "", " ", "0", 0, 1, -1, 0.0, -0.0, 1.5, "1", " 1.0 ", "-1e9", "1e400", "1e-400", 1e300,
+    -1e300, 1e-300, 5e-324, 10**400, "9" * 5000, math.nan, math.inf, -math.inf, "nan", "-inf",
+    True, False, "true", b"bytes", b"\xff\xfe", "text", "x" * 10_000, "\0", "\ud800", "٣", "a\nb",
+    1 + 2j, 3 + 0j, decimal.Decimal("0.1"), decimal.Decimal("NaN"), datetime.date(2020, 2, 29),
+    datetime.datetime(1, 1, 1, 23, 59), np.float32(0.1), np.int8(-5), np.datetime64("NaT"),
+    np.array(7), [1, 2], {"a": 1}, object(), _Unreadable(),
+)  # fmt: skip
+
+
+def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
+    """Check that the kind of a declared column keeps to the contract of `Column`.
+
+    Among other things: an encoded row depends on its own cell alone, no cell raises or makes NumPy
+    warn, every row has the same number of stored entries, the dense and the sparse form agree, and
+    the declaration survives TOML with its fingerprint. A kind that fails one of these can leak
+    records or break ledgers, so run it in the tests of your kind, for several declarations.
+
+    Args:
+        column: A declared column of the kind. The kind must be registered.
+        cells: Cells that are typical of it, or awkward. A list of odd ones (missing, huge, text,
+            bytes, ...) is always tried too.
+
+    Raises:
+        AssertionError: If the contract is broken; the message says what to change.
+
+    Example:
+        >>> from honestdp.schema import Numeric
+        >>> check_column_kind(Numeric(name="age", bounds=(0, 110)), ["12", 13, "unknown"])
+    """
+    _check_declaration(column)
+    _check_form(column)
+    tried = [*cells, *ODD_CELLS]
+    if column.learns:
+        column = _check_learning(column, tried)
+    _check_names(column)
+    _check_encoding(column, tried)
+    _check_structure(column, tried)
+    if column.keeps_zeros:
+        _check_zeros(column, tried)
+
+
+def _schema(column: Column) -> Schema:
+    target = Target(column=f"{column.name} (target)", classes=("no", "yes"))
+    return Schema(name="check", target=target, columns=(column,))
+
+
+def _require(column: Column, holds: bool, message: str) -> None:
+    if not holds:
+        raise AssertionError(f"column kind {column.kind!r}: {message}")
+
+
+@contextmanager
+def _nothing_raised(column: Column, what: str) -> Iterator[None]:
+    try:
+        with warnings.catch_warnings(), np.errstate(divide="warn", over="warn", invalid="warn"):
+            warnings.simplefilter("error")
+            yield
+    except AssertionError:
+        raise
+    except Exception as error:
+        raise AssertionError(
+            f"column kind {column.kind!r}: {what} raised or warned "
+            f"({type(error).__name__}: {str(error)[:200]}); that would tell of a record: give "
+            "such a cell a value instead"
+        ) from error
+
+
+def _check_declaration(column: Column) -> None:
+    known = column.kind in column_kinds and column_kinds.get(column.kind) is type(column)
+    _require(
+        column,
+        known,
+        "is not registered; put @column_kinds.register above the class, and give its field `kind` "
+        'a default: kind: Literal["mine"] = "mine"',
+    )
+    _require(column, hash(column) == hash(column.model_copy()), "must be hashable: use tuples")
+    schema = _schema(column)
+    again = Schema.from_toml(schema.to_toml())
+    _require(
+        column,
+        again == schema,
+        "a declaration does not survive to_toml and from_toml; a field must accept what "
+        "model_dump makes of it, and None must be its default where None is allowed",
+    )
+    stored = Schema.model_validate(json.loads(schema.model_dump_json()))
+    _require(column, stored == schema, "a declaration does not survive JSON; see TOML above")
+    prints = {schema.fingerprint, again.fingerprint, stored.fingerprint}
+    _require(
+        column,
+        len(prints) == 1,
+        "the fingerprint of a schema with it is not stable; a ledger is bound to it",
+    )
+    unknown = column.added_fields - set(type(column).model_fields)
+    _require(column, not unknown, f"added_fields names fields that do not exist: {unknown}")
+    words = column.describe(), column.label
+    _require(column, all(isinstance(w, str) for w in words), "label and describe() must be texts")
+
+
+def _check_form(column: Column) -> None:
+    """The example of the form declares a column of this kind."""
+    if not column.form:
+        return
+    try:
+        values = tomllib.loads("\n".join(column.form))
+        made = type(column).model_validate({"name": "example", **values})
+    except ValueError as error:
+        raise AssertionError(
+            f"column kind {column.kind!r}: the lines of `form` do not declare such a column: "
+            f"{' '.join(str(error).split())[:200]}"
+        ) from None
+    _require(column, values.get("kind") == made.kind, "`form` must say the kind")
+
+
+def _check_names(column: Column) -> None:
+    names = column.encoded_names
+    texts = all(isinstance(name, str) and name for name in names)
+    _require(column, texts, "encoded_names must be texts")
+    _require(column, len(set(names)) == len(names), "two encoded columns have one name")
+    _require(
+        column,
+        column.width == len(names) >= 1,
+        f"width is {column.width}, but there are {len(names)} encoded_names",
+    )
+    _require(
+        column,
+        1 <= column.entries <= column.width,
+        f"entries is {column.entries}; it must be from 1 to the width {column.width}",
+    )
+    guess = column.squared_norm
+    _require(
+        column,
+        math.isfinite(guess) and guess >= 0,
+        f"squared_norm is {guess}; give a finite number of at least 0",
+    )
+
+
+def _check_learning(column: Column, tried: list[Any]) -> Column:
+    """Bins by rows; a declared column whatever the noise is."""
+
+    def bins(values: list[Any]) -> NDArray[Any]:
+        with _nothing_raised(column, "bin_of"):
+            found = column.bin_of(cells_of(values), BINS)
+        _require(
+            column,
+            found.shape == (len(values),) and found.dtype.kind == "i",
+            "bin_of must give one integer a row",
+        )
+        inside = bool((found >= -1).all() and (found < BINS).all())
+        _require(column, inside, f"bin_of must give bins from 0 to {BINS - 1}, or -1")
+        return found
+
+    _check_rows(column, "bin_of", bins, tried)
+    source = np.random.default_rng(1)
+    for counts in (np.zeros(BINS), 50.0 * source.standard_normal(BINS), np.full(BINS, 1e6)):
+        with _nothing_raised(column, "learnt_from and with_learnt"):
+            numbers = column.learnt_from(counts, 50.0, len(tried))
+            made = column.with_learnt(numbers)
+        _require(
+            column,
+            len(numbers) == column.learns and all(map(math.isfinite, numbers)),
+            f"learnt_from must give {column.learns} finite numbers, as `learns` says",
+        )
+        _require(column, made.learns == 0, "with_learnt must give a column that learns nothing")
+        same = made.name == column.name and made.encoded_names == column.encoded_names
+        _require(column, same, "what is learnt must not change the encoded names: they are public")
+    return made
+
+
+def _check_encoding(column: Column, tried: list[Any]) -> None:
+    def encoded(values: list[Any]) -> NDArray[Any]:
+        with _nothing_raised(column, "encode"):
+            positions, found = column.encode(cells_of(values))
+        shape = (len(values), column.entries)
+        _require(
+            column,
+            found.shape == shape,
+            f"encode gave values of shape {found.shape}; it must be [rows, entries] = {shape}",
+        )
+        _require(
+            column,
+            positions.shape in (shape, shape[1:]) and positions.dtype.kind in "iu",
+            "encode must give integer positions of shape [entries] or [rows, entries]",
+        )
+        spread = np.broadcast_to(positions, shape)
+        inside = bool((spread >= 0).all() and (spread < column.width).all())
+        _require(column, inside, f"a position is outside 0 to {column.width - 1}")
+        once = np.diff(np.sort(spread, axis=1), axis=1)
+        _require(
+            column,
+            bool((once > 0).all()),
+            "a row has two entries at one position; give each its own, with value 0 where an "
+            "entry is not needed",
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            narrow = found.astype(np.float32)
+        _require(
+            column,
+            bool(np.isfinite(narrow).all()),
+            "encode gave a number that is not finite as float32; give such a cell a value",
+        )
+        return np.concatenate([spread, narrow], axis=1)
+
+    _check_rows(column, "encode", encoded, tried)
+    encoded([])
+    for values in _typed_columns():
+        with _nothing_raised(column, "encode"):
+            column.encode(cells_of(values))
+
+
+def _check_rows(
+    column: Column, what: str, call: Callable[[list[Any]], NDArray[Any]], tried: list[Any]
+) -> None:
+    """Row i of an answer depends on cell i alone."""
+    together = call(tried)
+    message = (
+        f"{what}: the answer for a row depends on other rows; compute each row from its own cell "
+        "and the declaration alone (no minimum, mean or vocabulary of the column)"
+    )
+    for i, cell in enumerate(tried):
+        _require(column, np.array_equal(call([cell])[0], together[i]), message)
+        changed = call([*tried[:i], None, *tried[i + 1 :]])
+        same = np.array_equal(np.delete(changed, i, 0), np.delete(together, i, 0))
+        _require(column, same, message)
+    _require(column, np.array_equal(call(tried[::-1]), together[::-1]), message)
+
+
+def _check_structure(column: Column, tried: list[Any]) -> None:
+    schema, table = _schema(column), {column.name: tried}
+    sparse = schema.encode_inputs(table, sparse=True)
+    dense = schema.encode_inputs(table, sparse=False)
+    _require(
+        column,
+        bool((np.diff(sparse.indptr) == column.entries).all()),
+        "rows have different numbers of stored entries in sparse form",
+    )
+    _require(
+        column,
+        np.array_equal(sparse.toarray(), dense),
+        "the dense and the sparse form of the same rows differ",
+    )
+
+
+def _check_zeros(column: Column, tried: list[Any]) -> None:
+    from scipy.sparse import csr_matrix
+
+    _require(column, column.width == 1, "keeps_zeros is only for a kind with one encoded column")
+    values = column.encode(cells_of([0, 0.0, "0", -0.0])).values
+    _require(column, not values.any(), "keeps_zeros is True, but a cell of 0 is not encoded as 0")
+    numbers = np.array([v for v in tried if type(v) in (int, float) and abs(v) < 1e200])
+    matrix = csr_matrix(numbers.astype(np.float64)[:, None])
+    kept = _schema(column).encode_inputs(matrix, sparse=True)
+    plain = _schema(column).encode_inputs({column.name: numbers}, sparse=False)
+    _require(
+        column,
+        np.allclose(kept.toarray(), plain, rtol=1e-6),
+        "encode_stored and encode give different numbers for the same cells",
+    )
+
+
+def _typed_columns() -> list[Any]:
+    """Columns of one type, as tables hold them."""
+    import pyarrow as pa
+
+    return [
+        np.array([0.0, math.nan, math.inf, 1e300]),
+        np.array([0, 1, -(2**63)]),
+        np.array([True, False]),
+        np.array([1 + 2j, 3]),
+        np.array(["a", "1", ""]),
+        pa.array([b"\xff", None, b"1"]),
+        pa.array(["a", None, "a"]).dictionary_encode(),
+        pa.array([1, None], pa.timestamp("s")),
+        pa.nulls(3),
+    ]
