@@ -16,6 +16,7 @@ from honestdp.engine.models import Linear, Model, TwoLayer
 from honestdp.engine.module import Module
 from honestdp.engine.train import Schedule, Trained, check_steps, train
 from honestdp.errors import InputError
+from honestdp.optimizers import optimizer
 from honestdp.planning.grid import MODULE
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import HIDDEN, Spec
@@ -26,10 +27,6 @@ from honestdp.sealing import Progress, tell
 from honestdp.select import Draw, Outcome
 
 _FINAL = 2**32 - 2  # the stream number of the training after the search: no draw has it
-_SCALED = (
-    "dpsgd",
-    "dpmomentum",
-)  # their steps follow the lot's sum; the other rules size their own
 
 
 def models_of(plan: Plan) -> list[Model]:
@@ -68,13 +65,13 @@ def _model(spec: Spec, options: dict[str, Any]) -> Model:
     return Linear(spec.schema.width, spec.classes)
 
 
-def moved(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
+def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
     """The winner of a tuning subset as it trains on the rest, whose lots are larger."""
-    if candidate.rule not in _SCALED:
+    rule = optimizer(candidate.rule)
+    if not rule.scales_with_lot:
         return candidate
-    assert candidate.learning_rate is not None
-    ratio = rest.lot_size / plan.lot_sizes[0]
-    return replace(candidate, learning_rate=candidate.learning_rate * ratio)
+    rate = rule.rate(candidate, rest.steps, rest.lot_size)
+    return replace(candidate, learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +93,7 @@ class Trainer:
     def final(self, kept: Sequence[Outcome], rest: Part) -> list[Outcome]:
         """The winner of a tuning subset, trained on the rest of the rows."""
         winner = kept[0]
-        candidate = moved(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
+        candidate = rescaled(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
         found = self._train([Draw(_FINAL, winner.draw.setting)], [candidate], rest)
         return [replace(winner, parameters=found[0])]
 

@@ -11,10 +11,10 @@ from scipy import sparse
 from torch import nn
 
 from honestdp.engine import Examples, Linear, Module, TwoLayer, examples, grid, size
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip
 from honestdp.engine.grid import accumulator
 from honestdp.engine.lots import Lots
-from honestdp.engine.space import Space
 
 FEATURES, TOKENS = 3, 6
 
@@ -161,7 +161,7 @@ def units(
         torch.full((count,), clip is None),
     )
     out = torch.empty_like(params, dtype=accumulator(len(rows)))
-    space = Space(memory, rows.device)
+    buffers = Buffers(memory, rows.device)
     kernels = grid.has_kernels
     try:
         if as_on_gpu:
@@ -169,7 +169,7 @@ def units(
         closed_form = hasattr(model, "in_torch")
         add = model.in_torch if as_on_gpu and closed_form else model.clipped_sum
         with torch.no_grad():
-            made = add(params, rows, lots, how, out, space)
+            made = add(params, rows, lots, how, out, buffers)
     finally:
         grid.has_kernels = kernels
     return made.units.numpy().astype(object)

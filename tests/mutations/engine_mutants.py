@@ -75,7 +75,7 @@ MUTANTS = [
            "                    bias_sum[c] += rounded(z[r, c])",
            "                    bias_sum[c] = np.int64(float32(bias_sum[c]) + z[r, c])",
            "tests/audit/test_absorbed_sum.py", True),
-    Mutant("division by the drawn lot", "engine/work.py",
+    Mutant("division by the drawn lot", "engine/cohort_training.py",
            "        lots = self._lots.draw(step)\n",
            "        lots = self._lots.draw(step)\n"
            "        self._noise.expected_lot = max(1.0, float(lots.counts[0]))\n",
@@ -201,7 +201,7 @@ MUTANTS = [
            "KEPT = (Purpose.COINS, Purpose.SUBSET)",
            "KEPT = (Purpose.COINS, Purpose.SUBSET, Purpose.SCORES)",
            STREAMS + "a_resumed_run_keeps_its_coins_and_nothing_else"),
-    Mutant("no step size of the theorem", "engine/rules.py",
+    Mutant("no step size of the theorem", "optimizers/dpadamwosm.py",
            "effective = k.learning_rate / (k.noise + k.stability)",
            "effective = k.learning_rate / (k.noise * 2 + k.stability)",
            RULES + "adam_without_second_moments_by_hand"),

@@ -19,13 +19,13 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import LARGEST_SQUARE, Clip, ClippedSum, finite
 from honestdp.engine.examples import Examples
 from honestdp.engine.grid import add_products, add_rows, block_limit, check_products, row_limit
 from honestdp.engine.kernels import linear, two_layer
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
-from honestdp.engine.space import Space
 from honestdp.engine.sparse import Sparse
 from honestdp.errors import InputError, fail, positive_integer
 
@@ -53,7 +53,13 @@ class Model(Protocol):
         """Starting parameters from uniforms in (0, 1), one a parameter."""
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         """Clipped sums over the candidates' lots, written into `out` [candidate, parameter]:
         whole numbers of units, as `grid` asks for them."""
@@ -120,12 +126,18 @@ class _ClosedForm(ABC):
             check_products(examples.device)
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         if examples.device.type == "cpu" and self._has_kernel(examples):
             self._compiled(params, examples, lots, clip, out)
             return ClippedSum(out, clip.bound)
-        return self.in_torch(params, examples, lots, clip, out, space)
+        return self.in_torch(params, examples, lots, clip, out, buffers)
 
     def _has_kernel(self, examples: Examples) -> bool:
         """Whether `_compiled` is the faster way for such rows."""
@@ -139,7 +151,13 @@ class _ClosedForm(ABC):
 
     @abstractmethod
     def in_torch(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         """The same in torch, on any device."""
 
@@ -183,18 +201,24 @@ class Linear(_ClosedForm):
             linear.dense_sums(self.loss.code, x.numpy(), *both, *rest)
 
     def in_torch(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         part, at, limit = named(self, params), columns(self), block_limit(size(self))
         out.zero_()
-        for rows, mask in chunks(lots, _room(space, len(params), self.features), examples):
-            x = examples.dense(rows, space)
+        for rows, mask in chunks(lots, _room(buffers, len(params), self.features), examples):
+            x = examples.dense(rows, buffers)
             z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
             d = self.loss.gradient(z, examples.targets[rows])
             d = torch.where(mask.unsqueeze(-1), d, 0.0)
             norms = (_square(d) * examples.squares[rows]).sqrt()
             d = finite(d.mul_(clip.factors(norms, limit).unsqueeze(-1)))
-            add_products(out, at["weight"], x, d, space)
+            add_products(out, at["weight"], x, d, buffers)
             add_rows(out, at["bias"], d)
         return ClippedSum(out, clip.bound)
 
@@ -262,18 +286,24 @@ class TwoLayer(_ClosedForm):
         )
 
     def in_torch(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         part, at, limit = named(self, params), columns(self), block_limit(size(self))
         out.zero_()
-        room = _room(space, len(params), self.features + 3 * self.width)
+        room = _room(buffers, len(params), self.features + 3 * self.width)
         for rows, mask in chunks(lots, room, examples):
-            x = examples.dense(rows, space)
-            h = self._hidden(part, x, space.tensor("hidden", *rows.shape, self.width))
+            x = examples.dense(rows, buffers)
+            h = self._hidden(part, x, buffers.tensor("hidden", *rows.shape, self.width))
             z = torch.baddbmm(part["bias"].unsqueeze(1), h, part["weight"])
             d2 = self.loss.gradient(z, examples.targets[rows])
             d2 = torch.where(mask.unsqueeze(-1), d2, 0.0)
-            d1 = space.tensor("hidden gradient", *h.shape)
+            d1 = buffers.tensor("hidden gradient", *h.shape)
             torch.bmm(d2, part["weight"].transpose(1, 2), out=d1)
             if self.activation:
                 d1.mul_(h > 0)
@@ -282,9 +312,9 @@ class TwoLayer(_ClosedForm):
             squares = torch.where(hidden < LARGEST_SQUARE, squares, torch.inf)
             factor = clip.factors(squares.sqrt(), limit).unsqueeze(-1)
             d1, d2, h = finite(d1.mul_(factor)), finite(d2.mul_(factor)), finite(h)
-            add_products(out, at["hidden_weight"], x, d1, space)
+            add_products(out, at["hidden_weight"], x, d1, buffers)
             add_rows(out, at["hidden_bias"], d1)
-            add_products(out, at["weight"], h, d2, space)
+            add_products(out, at["weight"], h, d2, buffers)
             add_rows(out, at["bias"], d2)
         return ClippedSum(out, clip.bound)
 
@@ -308,9 +338,9 @@ def chunks(lots: Lots, width: int, examples: Examples) -> Iterator[tuple[Tensor,
         yield rows, mask & (examples.present[rows] > 0)
 
 
-def _room(space: Space, candidates: int, each: int) -> int:
+def _room(buffers: Buffers, candidates: int, each: int) -> int:
     """How many examples of every candidate fit, at `each` floats an example."""
-    return space.memory // (4 * candidates * each)
+    return buffers.memory // (4 * candidates * each)
 
 
 def _for_kernel(lots: Lots, params: Tensor, clip: Clip, out: Tensor) -> tuple[Any, ...]:

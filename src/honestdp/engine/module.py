@@ -20,6 +20,7 @@ from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
 from honestdp.engine import grid
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
 from honestdp.engine.grid import add_scaled_rows, row_limit
@@ -27,7 +28,6 @@ from honestdp.engine.kernels.gradients import add_squares
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
 from honestdp.engine.models import Layer, check_targets, chunks, columns, named, size
-from honestdp.engine.space import Space
 from honestdp.errors import InputError, positive_integer
 
 # Examples whose gradients are held at once: fewer and torch's own overhead shows, more and they
@@ -221,11 +221,17 @@ class Module:
         return self._sizes[examples.shape]
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         out.zero_()
         floats = 2 * params.shape[1] + 4 * self._activations(examples)
-        each = max(1, min(_AT_ONCE, space.memory // (4 * floats)))
+        each = max(1, min(_AT_ONCE, buffers.memory // (4 * floats)))
         # Whole lots of several candidates where they are small, parts of one where they are not.
         together = max(1, each // max(1, int(lots.counts.max())))
         for first in range(0, len(params), together):
@@ -233,7 +239,7 @@ class Module:
             part, into = params[rows], out[rows]
             for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
                 y = examples.targets[chosen]
-                x, sound = self._known(examples.dense(chosen, space))
+                x, sound = self._known(examples.dense(chosen, buffers))
                 gradients = self._gradients_of_data(part, x, y)
                 counts = mask & sound & self.loss.known(y)
                 _add_clipped(self, gradients, counts, clip.of(rows), into)

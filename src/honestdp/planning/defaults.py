@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+from honestdp.candidates import DEFAULT_RULE
+from honestdp.optimizers import optimizers
 from honestdp.planning.costs import default_delta
 from honestdp.planning.grid import ADAPTIVE, BALANCED, BALANCED_NUMBERS, Grid
 from honestdp.planning.spec import Spec
@@ -42,7 +44,8 @@ def steps(spec: Spec, n: int) -> int:
     if spec.steps is not None:
         return spec.steps
     smooth = n * spec.epsilon / 40 * (1 if spec.model in ("logistic", "linear") else 3)
-    follows = all(setting.get("rule") == "balanced" for setting in grid(spec).settings)
+    rules = {setting.get("rule", DEFAULT_RULE) for setting in grid(spec).settings}
+    follows = all(optimizers.get(rule).follows_noise for rule in rules)
     wanted = min(max(smooth, FEWEST_STEPS if follows else FEWEST_FIXED), MOST_STEPS)
     return 2 * round(wanted / 2)
 

@@ -1,14 +1,14 @@
 """`Grid`: the settings to choose among, all public, all fixed before the data is opened.
 
-A setting is a dict of `Candidate` fields (the noise aside, which the plan sets) and of options of
-the model, as `module__width`. Every setting of a grid costs the same: all share the plan's noise
-multiplier, lots and steps.
+A setting is a dict of `Candidate` fields (the noise aside, which the plan sets), of its rule's
+hyperparameters and of options of the model, as `module__width`. Every setting of a grid costs the
+same: all share the plan's noise multiplier, lots and steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from honestdp.candidates import Candidate
+from honestdp.candidates import DEFAULT_RULE, TUNABLE, Candidate, declared, hyperparameter_names
 from honestdp.errors import InputError, fail, positive_integer
 
 Setting = Mapping[str, Any]
@@ -24,7 +24,7 @@ Setting = Mapping[str, Any]
 MODULE = "module__"
 SAMPLED = 40  # settings drawn where a grid has distributions and nobody says how many
 _SET_BY_PLAN = ("noise_multiplier", "row_norm")
-_TUNABLE = tuple(f.name for f in fields(Candidate) if f.name not in _SET_BY_PLAN)
+_TUNABLE = tuple(name for name in TUNABLE if name not in _SET_BY_PLAN)
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Grid:
             raise InputError("grid: is empty; give at least one setting")
         for setting in self.settings:
             for name in setting:
-                if name not in _TUNABLE and not str(name).startswith(MODULE):
-                    raise fail("grid", name, f"cannot be tuned; {', '.join(_TUNABLE)} can")
+                if not name.startswith(MODULE):
+                    _check_tunable(name, setting.get("rule", DEFAULT_RULE))
             self._candidate(setting, 1.0, 1.0)
 
     def __len__(self) -> int:
@@ -122,6 +122,12 @@ class Grid:
     def _candidate(setting: Setting, noise_multiplier: float, row_norm: float | None) -> Candidate:
         known = {name: value for name, value in setting.items() if not name.startswith(MODULE)}
         return Candidate(noise_multiplier=noise_multiplier, row_norm=row_norm, **known)
+
+
+def _check_tunable(name: str, rule: str) -> None:
+    if name not in _TUNABLE and declared(name, rule) is None:
+        can = ", ".join([*_TUNABLE, *hyperparameter_names()])
+        raise fail("grid", name, f"cannot be tuned; {can} can")
 
 
 def _is_distribution(value: Any) -> bool:
