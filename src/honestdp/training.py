@@ -12,14 +12,10 @@ from torch import Tensor
 
 from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
-from honestdp.engine.models import Linear, Model, TwoLayer
-from honestdp.engine.module import Module
+from honestdp.engine.models import Model
 from honestdp.engine.train import Schedule, Trained, check_steps, train
-from honestdp.errors import InputError
 from honestdp.optimizers import optimizer
-from honestdp.planning.grid import MODULE
 from honestdp.planning.plan import Plan
-from honestdp.planning.spec import HIDDEN, Spec
 from honestdp.private_data import Part, schedules
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
@@ -37,7 +33,7 @@ def models_of(plan: Plan) -> list[Model]:
     made: list[tuple[dict[str, Any], Model]] = []
     for given in options:  # alike settings share a model: they can train together
         if all(given != known for known, _ in made):
-            made.append((given, _model(spec, given)))
+            made.append((given, spec.described.build(given)))
     models = [next(model for known, model in made if known == given) for given in options]
     inputs: Any = np.zeros((2, spec.schema.width), np.float32)
     if plan.reads_sparse and spec.schema.sparse:
@@ -49,20 +45,6 @@ def models_of(plan: Plan) -> list[Model]:
     check_steps(plan.candidates, plan.training.steps)
     schedules(plan)
     return models
-
-
-def _model(spec: Spec, options: dict[str, Any]) -> Model:
-    if isinstance(spec.model, Module):
-        return spec.model.with_options(options) if options else spec.model
-    known = {"width", "activation"} if spec.model == "mlp" else set()
-    if options.keys() - known:
-        unknown = ", ".join(f"{MODULE}{name}" for name in sorted(options.keys() - known))
-        raise InputError(f"grid: {unknown}: {spec.model_name} has no such option")
-    if not isinstance(spec.model, str):
-        return spec.model
-    if spec.model == "mlp":
-        return TwoLayer(spec.schema.width, spec.classes, **{"width": HIDDEN, **options})
-    return Linear(spec.schema.width, spec.classes)
 
 
 def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
