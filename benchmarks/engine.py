@@ -46,7 +46,6 @@ from floor import Floor
 from peers import OPACUS_MODES, opacus_steps, plain_steps
 from workloads import WORKLOADS, Workload
 
-from honestdp.candidates import RULES
 from honestdp.engine import Candidate, Examples, Model, Randomness, Schedule, size, train
 from honestdp_reproduction.machine import LOAD, machine
 
@@ -61,6 +60,7 @@ SYSTEMS = (
     "floor",
     "rules",
 )
+RULES = ("dpsgd", "dpmomentum", "dpadam", "dpadamwosm", "adadp", "dpadambc", "balanced")
 RESULTS = Path(__file__).parent / "results"
 
 Row = dict[str, Any]
@@ -128,7 +128,7 @@ def candidates(workload: Workload, rule: str = "dpadam", count: int = CANDIDATES
     more: dict[str, float] = {}
     if rule == "balanced":
         more["row_norm"] = math.sqrt(workload.shape.nonzeros / 3)  # of uniform values
-    elif RULES[rule] is None:
+    elif rule in ("dpsgd", "dpmomentum"):
         more["learning_rate"] = 0.1
     return [Candidate(noise_multiplier=NOISE, clip_norm=CLIP, rule=rule, **more)] * count
 

@@ -6,94 +6,119 @@ the data was opened, never from the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-from honestdp.errors import between, fail, not_negative, positive
+from honestdp.errors import between, fail, not_negative
+from honestdp.optimizers import Hyperparameter, Optimizer, optimizers
 from honestdp.units import LARGEST_NOISE
 
-# Learning rates of the rules that have a usual one; None: it must be given.
-RULES: dict[str, float | None] = {
-    "dpsgd": None,
-    "dpmomentum": None,
-    "dpadam": 1e-3,
-    "dpadamwosm": 1e-3,
-    "adadp": 1e-3,
-    "dpadambc": 1e-3,
-    "balanced": None,
-}
 CLIPPINGS = ("norm", "automatic")
 # Beyond, float32 cannot hold what is left of a gradient. A clip norm far above the gradients rounds
 # them away, but never more than noise hides: a coordinate of a lot's sum loses at most L / 2^21 of
 # the clip norm, and its noise is noise_multiplier times that norm.
 CLIP_NORMS = (1e-12, 1e12)
+DEFAULT_RULE = "dpadam"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Candidate:
     """One setting to train.
 
-    noise_multiplier: the noise's standard deviation over the sum's sensitivity (the paper's sigma).
-    rule: the optimizer, a key of `RULES`.
-    learning_rate: the rule's own default where it has one; for ADADP where its controller starts;
-        set by the rule itself for "balanced".
-    clip_norm: bound on one example's gradient (the paper's C). "automatic" clipping has none to
-        tune: it normalises each gradient, and every formula uses 1.
-    momentum (dpmomentum); beta1, beta2, stability (the Adam family); variance_floor (dpadambc).
-    kappa, row_norm (balanced): by how much the noise of the whole training may move a typical
-        logit, and the public root-mean-square norm of the input rows.
-    initial_scale: times the model's usual initialisation (0: zeros); None: the model's own choice.
-    average: release the mean of the second half's parameters instead of the last.
+    Args:
+        noise_multiplier: The noise's standard deviation over the sum's sensitivity (the paper's
+            sigma).
+        rule: The optimizer, by its name in `honestdp.optimizers`.
+        learning_rate: The rule's own default where it has one; for ADADP where its controller
+            starts; set by the rule itself for "balanced".
+        clip_norm: Bound on one example's gradient (the paper's C). "automatic" clipping has none
+            to tune: it normalises each gradient, and every formula uses 1.
+        clipping: "norm" or "automatic".
+        row_norm: The public root-mean-square norm of the input rows, for rules that use it
+            ("balanced").
+        initial_scale: Times the model's usual initialisation (0: zeros); None: the model's own
+            choice.
+        average: Release the mean of the second half's parameters instead of the last.
+        hyperparameters: Those of the rule, by name; each may also be given as an argument of its
+            own, `momentum=0.9`. Those of other rules are checked and left out.
+
+    Raises:
+        InputError: If a value is out of bounds, or no optimizer has such a hyperparameter.
+
+    Example:
+        >>> Candidate(noise_multiplier=4.0, rule="dpadam", beta1=0.8).beta1
+        0.8
     """
 
     noise_multiplier: float
-    rule: str = "dpadam"
-    learning_rate: float | None = None
-    clip_norm: float = 1.0
-    clipping: str = "norm"
-    momentum: float = 0.9
-    beta1: float = 0.9
-    beta2: float = 0.999
-    stability: float = 1e-8
-    variance_floor: float = 1e-8
-    kappa: float = 2.0
-    row_norm: float | None = None
-    initial_scale: float | None = None
-    average: bool = False
+    rule: str
+    learning_rate: float | None
+    clip_norm: float
+    clipping: str
+    row_norm: float | None
+    initial_scale: float | None
+    average: bool
+    hyperparameters: Mapping[str, float] = field(hash=False)
 
-    def __post_init__(self) -> None:
-        _one_of("rule", self.rule, RULES)
-        _one_of("clipping", self.clipping, CLIPPINGS)
-        between(0, LARGEST_NOISE, "noise_multiplier", self.noise_multiplier)
-        between(*CLIP_NORMS, "clip_norm", self.clip_norm)
-        for name in ("momentum", "beta1", "beta2"):
-            if not not_negative(name, getattr(self, name)) < 1:
-                raise fail(name, getattr(self, name), "must be at least 0 and below 1")
-        for name in ("stability", "variance_floor", "kappa"):
-            positive(name, getattr(self, name))
-        if self.initial_scale is not None:
-            not_negative("initial_scale", self.initial_scale)
-        if not isinstance(self.average, bool):
-            raise fail("average", self.average, "must be True or False")
-        self._check_step_size()
+    def __init__(
+        self,
+        *,
+        noise_multiplier: float,
+        rule: str = DEFAULT_RULE,
+        learning_rate: float | None = None,
+        clip_norm: float = 1.0,
+        clipping: str = "norm",
+        row_norm: float | None = None,
+        initial_scale: float | None = None,
+        average: bool = False,
+        hyperparameters: Mapping[str, Any] | None = None,
+        **own: Any,
+    ) -> None:
+        if rule not in optimizers:
+            raise fail("rule", rule, f"must be one of {', '.join(optimizers.names())}")
+        chosen = optimizers.get(rule)
+        if clipping not in CLIPPINGS:
+            raise fail("clipping", clipping, f"must be one of {', '.join(CLIPPINGS)}")
+        between(0, LARGEST_NOISE, "noise_multiplier", noise_multiplier)
+        between(*CLIP_NORMS, "clip_norm", clip_norm)
+        if initial_scale is not None:
+            not_negative("initial_scale", initial_scale)
+        if not isinstance(average, bool):
+            raise fail("average", average, "must be True or False")
+        facts = {
+            "noise_multiplier": noise_multiplier,
+            "rule": rule,
+            "learning_rate": learning_rate,
+            "clip_norm": clip_norm,
+            "clipping": clipping,
+            "row_norm": row_norm,
+            "initial_scale": initial_scale,
+            "average": average,
+            "hyperparameters": _checked(chosen, {**(hyperparameters or {}), **own}),
+        }
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
+        chosen().check(self)
 
-    def _check_step_size(self) -> None:
-        if self.rule == "balanced":
-            if self.learning_rate is not None:
-                raise fail(
-                    "learning_rate", self.learning_rate, "balanced sets its own; leave it out"
-                )
-            if self.noise_multiplier == 0:
-                raise fail(
-                    "noise_multiplier", 0, "balanced needs noise above 0; take dpsgd without"
-                )
-            if self.row_norm is None:
-                raise fail("row_norm", None, "balanced needs the public norm of the input rows")
-            positive("row_norm", self.row_norm)
-        elif self.learning_rate is not None:
-            positive("learning_rate", self.learning_rate)
-        elif RULES[self.rule] is None:
-            raise fail("learning_rate", None, f"{self.rule} needs one; dpadam and balanced do not")
+    def __getattr__(self, name: str) -> float:
+        """A hyperparameter of the rule, by its name."""
+        try:
+            return self.__dict__["hyperparameters"][name]
+        except KeyError:
+            raise AttributeError(f"Candidate has no {name}; its rule reads none") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:  # a mapping proxy is neither pickled nor copied
+        return partial(Candidate, **self._facts()), ()
+
+    def __repr__(self) -> str:
+        return f"Candidate({', '.join(f'{name}={v!r}' for name, v in self._facts().items())})"
+
+    def _facts(self) -> dict[str, Any]:
+        named = [f.name for f in fields(self) if f.name != "hyperparameters"]
+        return {name: getattr(self, name) for name in named} | dict(self.hyperparameters)
 
     @property
     def sensitivity(self) -> float:
@@ -101,6 +126,33 @@ class Candidate:
         return 1.0 if self.clipping == "automatic" else self.clip_norm
 
 
-def _one_of(name: str, value: Any, known: Any) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise fail(name, value, f"must be one of {', '.join(known)}")
+TUNABLE = tuple(f.name for f in fields(Candidate) if f.name != "hyperparameters")
+
+
+def declared(name: str, rule: str = DEFAULT_RULE) -> Hyperparameter | None:
+    """The hyperparameter of this name: the rule's own, or else that of the first optimizer that has
+    one; None if no optimizer does."""
+    own = optimizers.get(rule).hyperparameters if rule in optimizers else ()
+    found = next((one for one in own if one.name == name), None)
+    if found is None:
+        found = next(
+            (o for every in optimizers for o in every.hyperparameters if o.name == name), None
+        )
+    return found
+
+
+def hyperparameter_names() -> tuple[str, ...]:
+    """The names of all optimizers' hyperparameters."""
+    return tuple(dict.fromkeys(o.name for every in optimizers for o in every.hyperparameters))
+
+
+def _checked(chosen: type[Optimizer], given: Mapping[str, Any]) -> Mapping[str, float]:
+    """The hyperparameters of the chosen optimizer; those of others are checked and left out."""
+    for name, value in given.items():
+        known = declared(name, chosen.name)
+        if known is None:
+            names = ", ".join(hyperparameter_names())
+            raise fail(name, value, f"no optimizer has such a hyperparameter; there are {names}")
+        known.check(name, value)
+    own = chosen.hyperparameters
+    return MappingProxyType({one.name: given.get(one.name, one.default) for one in own})

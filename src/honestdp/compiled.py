@@ -4,6 +4,8 @@ Compiling takes seconds, so numba keeps the result in a file. It makes it anew w
 holds the kernel changes, but not when a file does whose functions the kernel calls: after an update
 a kernel might go on clipping by the old rule. Here the cache belongs to the text of every file that
 the kernel's own imports, directly or through others: what it calls and its constants are there.
+Functions from elsewhere, such as the formula of an optimizer, are told apart by a fingerprint of
+what they compute; where there is none nothing is kept.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 # No `nnan`, no `ninf`: what is not finite must stay visible.
@@ -38,9 +42,108 @@ def compiled_fast(function: Callable[..., Any]) -> Any:
     return _kept(function, _FAST)
 
 
-def _kept(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
+def compiled_from(
+    function: Callable[..., Any],
+    mark: str | None,
+    *,
+    fast: bool = False,
+    keep: bool = False,
+    **names: Any,
+) -> Any:
+    """A copy of a function, compiled, in which some global names stand for something else.
+
+    Args:
+        function: The function; left as it is.
+        mark: The fingerprint of what it is made with: tells it apart from others that are made
+            from the same function, in the cache and where compiled code is linked.
+        fast: As `compiled_fast`.
+        keep: Keep the result in a file, unless there is no mark.
+        names: What the names stand for.
+    """
+    assert isinstance(function, FunctionType)
+    scope = {**function.__globals__, **names} if names else function.__globals__
+    made = FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__qualname__ = f"{function.__name__}_{mark or id(function)}"
+    made.__module__ = function.__module__
+    fastmath = _FAST if fast else frozenset[str]()
+    return _kept(made, fastmath) if keep and mark else _compiled(made, fastmath)
+
+
+def fingerprint(function: Callable[..., Any]) -> str | None:
+    """A digest of all that a function computes with, the same in every process.
+
+    Args:
+        function: Of Python's own, that is to be compiled.
+
+    Returns:
+        A digest of its code, its constants, the numbers and functions that it reads from outside,
+        and theirs; None where it reads something whose value cannot be told here.
+    """
+    digest = sha256()
+    try:
+        for part in _parts(function, ()):
+            digest.update(f"{part!r};".encode())
+    except TypeError:
+        return None
+    return digest.hexdigest()[:16]
+
+
+_LIBRARIES = ("builtins", "math", "numba", "numpy")
+
+
+def _parts(value: Any, above: tuple[Any, ...]) -> Iterator[Any]:
+    yield type(value).__name__
+    if any(value is one for one in above):
+        return
+    above = (*above, value)
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        yield value
+    elif isinstance(value, np.generic):
+        yield value.dtype.str, value.tobytes()
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _parts(item, above)
+    elif isinstance(value, CodeType):
+        yield value.co_code, value.co_names, value.co_varnames, value.co_freevars
+        yield from _parts(value.co_consts, above)
+    elif isinstance(value, FunctionType):
+        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+        yield from _parts((value.__code__, value.__defaults__, cells), above)
+        for name in sorted(value.__globals__.keys() & set(_names(value.__code__))):
+            yield name
+            yield from _parts(value.__globals__[name], above)
+    elif hasattr(value, "py_func") and hasattr(value, "targetoptions"):  # compiled by numba
+        yield sorted((name, repr(option)) for name, option in value.targetoptions.items())
+        yield from _parts(value.py_func, above)
+    elif isinstance(value, ModuleType) and value.__name__ in _LIBRARIES:
+        yield value.__name__, getattr(value, "__version__", "")
+    elif _library(value) in _LIBRARIES and isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
+        yield getattr(value, "__qualname__", None) or value.__name__
+    else:
+        raise TypeError(type(value).__name__)
+
+
+def _library(value: Any) -> str:
+    return str(getattr(value, "__module__", None) or type(value).__module__).split(".")[0]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that code may read from outside, that of functions inside it too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _compiled(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
     options = {"fastmath": set(fastmath)} if fastmath else {}
-    dispatcher = njit(nogil=True, error_model="numpy", **options)(function)
+    return njit(nogil=True, error_model="numpy", **options)(function)
+
+
+def _kept(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
+    dispatcher = _compiled(function, fastmath)
     dispatcher.enable_caching()
     # numba has no public name for this; should it change, the import fails and nothing is stale.
     file = dispatcher._cache._cache_file

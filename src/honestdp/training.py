@@ -12,14 +12,11 @@ from torch import Tensor
 
 from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
-from honestdp.engine.models import Linear, Model, TwoLayer
-from honestdp.engine.module import Module
+from honestdp.engine.models import Model
 from honestdp.engine.train import Schedule, Trained, check_steps
-from honestdp.errors import InputError
 from honestdp.executors import Executor, Work
-from honestdp.planning.grid import MODULE
+from honestdp.optimizers import optimizer
 from honestdp.planning.plan import Plan
-from honestdp.planning.spec import HIDDEN, Spec
 from honestdp.private_data import Part, schedules
 from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
@@ -27,10 +24,6 @@ from honestdp.resume.journal import Journal
 from honestdp.runner.progress import Report, tell
 
 _FINAL = 2**32 - 2  # the stream number of the training after the search: no draw has it
-_SCALED = (
-    "dpsgd",
-    "dpmomentum",
-)  # their steps follow the lot's sum; the other rules size their own
 
 
 def models_of(plan: Plan) -> list[Model]:
@@ -41,7 +34,7 @@ def models_of(plan: Plan) -> list[Model]:
     made: list[tuple[dict[str, Any], Model]] = []
     for given in options:  # alike settings share a model: they can train together
         if all(given != known for known, _ in made):
-            made.append((given, _model(spec, given)))
+            made.append((given, spec.described.build(given)))
     models = [next(model for known, model in made if known == given) for given in options]
     inputs: Any = np.zeros((2, spec.schema.width), np.float32)
     if plan.reads_sparse and spec.schema.sparse:
@@ -55,27 +48,13 @@ def models_of(plan: Plan) -> list[Model]:
     return models
 
 
-def _model(spec: Spec, options: dict[str, Any]) -> Model:
-    if isinstance(spec.model, Module):
-        return spec.model.with_options(options) if options else spec.model
-    known = {"width", "activation"} if spec.model == "mlp" else set()
-    if options.keys() - known:
-        unknown = ", ".join(f"{MODULE}{name}" for name in sorted(options.keys() - known))
-        raise InputError(f"grid: {unknown}: {spec.model_name} has no such option")
-    if not isinstance(spec.model, str):
-        return spec.model
-    if spec.model == "mlp":
-        return TwoLayer(spec.schema.width, spec.classes, **{"width": HIDDEN, **options})
-    return Linear(spec.schema.width, spec.classes)
-
-
-def moved(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
+def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
     """The winner of a tuning subset as it trains on the rest, whose lots are larger."""
-    if candidate.rule not in _SCALED:
+    rule = optimizer(candidate.rule)
+    if not rule.scales_with_lot:
         return candidate
-    assert candidate.learning_rate is not None
-    ratio = rest.lot_size / plan.lot_sizes[0]
-    return replace(candidate, learning_rate=candidate.learning_rate * ratio)
+    rate = rule.rate(candidate, rest.steps, rest.lot_size)
+    return replace(candidate, learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +76,7 @@ class Trainer:
     def final(self, kept: Sequence[Outcome], rest: Part) -> list[Outcome]:
         """The winner of a tuning subset, trained on the rest of the rows."""
         winner = kept[0]
-        candidate = moved(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
+        candidate = rescaled(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
         found = self._train([Draw(_FINAL, winner.draw.setting)], [candidate], rest)
         return [replace(winner, parameters=found[0])]
 

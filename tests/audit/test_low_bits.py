@@ -17,7 +17,7 @@ from torch import Tensor
 
 from honestdp.audit import LowerBound, epsilon_lower_bound
 from honestdp.candidates import Candidate
-from honestdp.engine import Linear, Randomness, Schedule, examples, noise, train, work
+from honestdp.engine import Linear, Randomness, Schedule, cohort_training, examples, noise, train
 from honestdp.engine.clipping import ClippedSum
 from honestdp.planning.grid import Grid
 from honestdp.planning.make import make_plan
@@ -98,7 +98,7 @@ def audited(attack: Callable[..., Any]) -> LowerBound:
 
 def in_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs where there is no kernel."""
-    monkeypatch.setattr(work._Group, "_compiled", work._Group._in_torch)
+    monkeypatch.setattr(cohort_training._Group, "_compiled", cohort_training._Group._in_torch)
     monkeypatch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
 
 

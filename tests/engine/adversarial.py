@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,75 +10,20 @@ from scipy import sparse
 from torch import nn
 
 from honestdp.engine import Examples, Linear, Module, TwoLayer, examples, grid, size
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip
 from honestdp.engine.grid import accumulator
 from honestdp.engine.lots import Lots
-from honestdp.engine.space import Space
+from honestdp.testing import lots
+from honestdp.testing.lots import KINDS, with_null
 
 FEATURES, TOKENS = 3, 6
-
-
-def huge_and_tiny(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return draws.choice([1e18, -1e18, 1e-18, -1e-18, 1.0], shape)
-
-
-def alternating(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    signs = np.where(np.arange(shape[0]) % 2, -1.0, 1.0).reshape(-1, *[1] * (len(shape) - 1))
-    return signs * draws.choice([1.0, 1 + 2.0**-23, 1e-4], shape)
-
-
-def powers_of_two(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return draws.choice([-1, 1], shape) * 2.0 ** draws.integers(-30, 30, shape)
-
-
-def half_units(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Contributions in the middle between two whole units, or next to it."""
-    whole = draws.integers(-3, 4, shape) + 0.5
-    return whole * 2.0**-20 * (1 + draws.integers(-2, 3, shape) * 2.0**-23)
-
-
-def subnormal(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return draws.choice([1e-45, -1e-40, 1e-38, 1.2e-38, 0.0], shape)
-
-
-def not_finite(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return draws.choice([np.nan, np.inf, -np.inf, 3e38, 1.0, 1.0, 1.0], shape)
-
-
-def absorbed(draws: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """Rows of 1 that add up to a power of two, beside the first, then rows of half a unit in the
-    last place of a float32 sum there. With the first row such a sum stays where it is; without it
-    it follows them: the lot that broke sums in float32."""
-    top = int(np.log2(max(2, shape[0] // 2)))
-    values = np.where(np.arange(shape[0]) <= 2**top, 1.0, -(2.0 ** (top - 24)))
-    return np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy()
-
-
-KINDS: dict[str, Callable[..., Any]] = {
-    made.__name__: made
-    for made in (
-        huge_and_tiny, alternating, powers_of_two, half_units, subnormal, not_finite, absorbed
-    )
-}  # fmt: skip
+__all__ = ["KINDS", "with_null"]  # for the tests beside
 
 
 def lot(kind: str, rows: int, seed: int, classes: int | None) -> tuple[Any, Any]:
-    """Inputs [rows, FEATURES] and targets of one kind; real targets are as wild as the inputs."""
-    draws = np.random.default_rng(seed)
-    X = KINDS[kind](draws, (rows, FEATURES))
-    if kind == "absorbed":
-        X[:] = 0.0
-    if classes is None:
-        return X, -KINDS[kind](draws, (rows,))
-    return X, draws.integers(0, classes, rows)
-
-
-def with_null(X: Any, y: Any, record: int) -> tuple[Any, Any]:
-    """The same lot with a null record in the place of one."""
-    X, y = X.copy(), y.copy()
-    X[record] = 0.0
-    y[record] = -1 if y.dtype.kind == "i" else np.nan
-    return X, y
+    """Inputs [rows, FEATURES] and targets of one kind."""
+    return lots.lot(kind, rows, seed, FEATURES, classes)
 
 
 class Net(nn.Module):
@@ -153,15 +97,15 @@ def units(
     name, _, as_on_gpu = path
     model = models(classes)[name]
     count = len(params)
-    lots = Lots.everything(len(rows), count)
+    drawn = Lots.everything(len(rows), count)
     if order is not None:
-        lots = Lots(np.tile(np.asarray(order, np.int32), (count, 1)), lots.counts)
+        drawn = Lots(np.tile(np.asarray(order, np.int32), (count, 1)), drawn.counts)
     how = Clip(
         torch.full((count,), 1.0 if clip is None else clip, dtype=torch.float64),
         torch.full((count,), clip is None),
     )
     out = torch.empty_like(params, dtype=accumulator(len(rows)))
-    space = Space(memory, rows.device)
+    buffers = Buffers(memory, rows.device)
     kernels = grid.has_kernels
     try:
         if as_on_gpu:
@@ -169,7 +113,7 @@ def units(
         closed_form = hasattr(model, "in_torch")
         add = model.in_torch if as_on_gpu and closed_form else model.clipped_sum
         with torch.no_grad():
-            made = add(params, rows, lots, how, out, space)
+            made = add(params, rows, drawn, how, out, buffers)
     finally:
         grid.has_kernels = kernels
     return made.units.numpy().astype(object)

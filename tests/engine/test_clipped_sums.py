@@ -22,10 +22,10 @@ from honestdp.engine import (
     size,
     train,
 )
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip
 from honestdp.engine.grid import block_limit, row_limit
 from honestdp.engine.lots import Lots
-from honestdp.engine.space import Space
 from honestdp.units import UNITS
 
 MODELS = [
@@ -59,9 +59,9 @@ def computed(kind: str, model, params, X, y, clip, memory: int = 1 << 20):
     count = len(params)
     bound = torch.ones(count, dtype=torch.float64) * (1.0 if clip is None else clip)
     how = Clip(bound, torch.full((count,), clip is None))
-    lots, space = Lots.everything(len(rows), count), Space(memory, rows.device)
+    lots, buffers = Lots.everything(len(rows), count), Buffers(memory, rows.device)
     out = torch.empty_like(params, dtype=torch.int64)
-    return model.in_torch(params, rows, lots, how, out, space).values
+    return model.in_torch(params, rows, lots, how, out, buffers).values
 
 
 def share(model, kind: str) -> float:

@@ -93,3 +93,58 @@ def test_a_kernel_belongs_to_how_it_is_compiled() -> None:
     kinds = (compiled.compiled, compiled.compiled_fused, compiled.compiled_fast)
     stamps = {kind(forget)._cache._cache_file._source_stamp for kind in kinds}
     assert len(stamps) == 3
+
+
+OUTSIDE = """
+import numpy as np
+from honestdp.optimizers import Optimizer, optimizers
+
+FACTOR = np.float32(1)
+
+
+def formula(g, p, rate):
+    return (p - FACTOR * rate * g,)
+
+
+@optimizers.register
+class Mine(Optimizer):
+    name = "mine"
+    summary = "DPSGD times a factor"
+    usual_rate = 1.0
+    formulas = (formula,)
+
+    def coefficients(self, knobs, state, t):
+        return (knobs.learning_rate,)
+"""
+STEP = """
+import torch, mine
+from honestdp.engine import Candidate, Linear, Randomness, Schedule, examples, train
+from honestdp.engine.kernels.update import noisy_update
+rows = examples([[3.0, 4.0]], [1.0])
+one = Candidate(noise_multiplier=0.0, rule="mine")
+made = train(Linear(2, None), rows, [one], Schedule(1, 1), Randomness.simulation(0))
+kernel = noisy_update(mine.formula, 0)
+print(round(made.parameters(0).norm().item(), 3), sum(kernel.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_a_formula_from_outside_is_kept_until_it_changes(tmp_path):
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "mine.py").write_text(OUTSIDE)
+
+    def norm() -> tuple[float, bool]:
+        done = subprocess.run(
+            [sys.executable, "-c", STEP],
+            env={**os.environ, "PYTHONPATH": f"{tmp_path / 'src'}:{tmp_path}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found, hits = done.stdout.split()
+        return float(found), int(hits) > 0
+
+    assert norm() == (1.0, False)
+    assert norm() == (1.0, True)
+    (tmp_path / "mine.py").write_text(OUTSIDE.replace("np.float32(1)", "np.float32(2)"))
+    assert norm() == (2.0, False)

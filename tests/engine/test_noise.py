@@ -8,11 +8,11 @@ import pytest
 import torch
 from scipy import stats
 
-from honestdp.engine import Linear, Randomness, Schedule, examples, noise, train, work
+from honestdp.engine import Linear, Randomness, Schedule, cohort_training, examples, noise, train
 from honestdp.engine.clipping import ClippedSum
-from honestdp.engine.formulas import sgd
-from honestdp.engine.kernels.update import BLOCK, CODES, noisy_update
+from honestdp.engine.kernels.update import BLOCK, noisy_update
 from honestdp.engine.noise import NoiseMaker
+from honestdp.optimizers.dpmomentum import momentum
 from honestdp.randomness import Purpose
 from honestdp.units import UNITS
 
@@ -88,10 +88,10 @@ def test_noise_is_independent_between_candidates_steps_and_coordinates():
 
 
 def by_update(made: NoiseMaker, total: ClippedSum, step: int) -> torch.Tensor:
-    """DPSGD from 0 at rate -1: the parameters are the noisy mean."""
+    """DPMomentum from 0 at rate -1: the parameters are the noisy mean."""
     params, slot = np.zeros(total.units.shape, np.float32), np.zeros(total.units.shape, np.float32)
-    rate, rows = -np.ones((len(params), 1), np.float32), slice(0, len(params))
-    made.until_settled(noisy_update, total, step, rows, CODES[sgd], params, slot, slot, rate)
+    rate, rows = np.float32([[-1, 0.9]] * len(params)), slice(0, len(params))
+    made.until_settled(noisy_update(momentum, 1), total, step, rows, params, (slot,), rate)
     return torch.from_numpy(params)
 
 
@@ -139,7 +139,8 @@ def test_parts_of_a_cohort_make_the_same_noise():
 def test_a_training_releases_whole_units(monkeypatch, device):
     """One step of DPSGD from 0 at rate 1: every parameter is a noisy mean, its sign changed."""
     if device == "torch":
-        monkeypatch.setattr(work._Group, "_compiled", work._Group._in_torch)
+        group = cohort_training._Group
+        monkeypatch.setattr(group, "_compiled", group._in_torch)
         monkeypatch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
     rows = examples(torch.randn(50, 9), torch.arange(50) % 3)
     grid = [

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from oracles import as_module, candidate, loss_of
 
-from honestdp.candidates import RULES as DEFAULTS
 from honestdp.engine import Linear, Randomness, Schedule, TwoLayer, examples, size, train
-from honestdp.engine.kernels.update import CODES, update
-from honestdp.engine.rules import RULES, Knobs, balanced_rate
+from honestdp.engine.kernels.update import update
+from honestdp.optimizers import optimizer, optimizers
+from honestdp.optimizers.balanced import balanced_rate
 
 NO_CLIP = 8.0  # larger than any gradient here, and still a fine grid
 
@@ -61,12 +62,13 @@ def test_without_noise_and_clipping_a_rule_is_its_twin(rule, model):
 def run(rule: str, gradients, params, steps: int, lot: float = 250.0, **more):
     """The pure rule over given gradients [step, parameter]; returns parameters after each."""
     chosen = [candidate(rule, **more)]
-    knobs = Knobs.of(chosen, steps, lot)
+    the = optimizer(rule)
+    knobs = the.knobs(chosen, steps, lot)
     at = torch.tensor([params], dtype=torch.float32)
-    state = RULES[rule].init(at, knobs)
+    state = the.init(at, knobs)
     path = []
     for t, g in enumerate(gradients, 1):
-        at, state = RULES[rule].update(torch.tensor([g], dtype=torch.float32), at, state, knobs, t)
+        at, state = the.update(torch.tensor([g], dtype=torch.float32), at, state, knobs, t)
         path.append(at[0].tolist())
     return path, state
 
@@ -180,7 +182,8 @@ def test_adams_step_size_converges_to_the_theorem(sigma, clip):
 def test_balanced_rate_is_the_formula():
     rate = balanced_rate(2.0, 250, 1.66, 1.0, 2500, 3.1)
     assert rate == pytest.approx(2 * 250 / (1.66 * math.sqrt(2500) * 3.1))
-    knobs = Knobs.of([candidate("balanced", noise_multiplier=1.66, row_norm=3.1)], 2500, 250)
+    chosen = [candidate("balanced", noise_multiplier=1.66, row_norm=3.1)]
+    knobs = optimizer("balanced").knobs(chosen, 2500, 250)
     assert knobs.learning_rate[0] == rate
 
 
@@ -197,19 +200,21 @@ def test_balanced_noise_moves_a_logit_by_kappa():
 
 
 def test_automatic_clipping_uses_one_for_the_clip_norm():
-    by_norm = Knobs.of([candidate("dpadamwosm", clip_norm=1.0)], 10, 250)
-    automatic = Knobs.of([candidate("dpadamwosm", clip_norm=7.0, clipping="automatic")], 10, 250)
+    the, chosen = optimizer("dpadamwosm"), candidate("dpadamwosm", clip_norm=1.0)
+    by_norm = the.knobs([chosen], 10, 250)
+    automatic = the.knobs([replace(chosen, clip_norm=7.0, clipping="automatic")], 10, 250)
     assert automatic.noise.tolist() == by_norm.noise.tolist()
 
 
-@pytest.mark.parametrize("rule", DEFAULTS)
+@pytest.mark.parametrize("rule", optimizers.names())
 def test_compiled_and_torch_updates_are_equal(rule):
     """Three candidates with their own numbers, four lots."""
     chosen = [
         candidate(rule, noise_multiplier=s, clip_norm=c, momentum=m, beta1=m, beta2=b)
         for s, c, m, b in ((1.0, 1.0, 0.9, 0.999), (4.0, 0.3, 0.5, 0.9), (2.0, 2.0, 0.0, 0.0))
     ]
-    the, knobs = RULES[rule], Knobs.of(chosen, 10, 250.0)
+    the = optimizer(rule)
+    knobs = the.knobs(chosen, 10, 250.0)
     g = torch.Generator().manual_seed(0)
     params = torch.randn(3, 700, generator=g)
     state = the.init(params, knobs)
@@ -217,12 +222,12 @@ def test_compiled_and_torch_updates_are_equal(rule):
     for t in range(1, 5):
         gradient = torch.randn(3, 700, generator=g) * 0.05
         params, state = the.update(gradient, params, state, knobs, t)
-        slots = [own[name].numpy() for name in the.slots] + [mine.numpy()] * 2
-        table = the.table(knobs, own, t).numpy()
+        slots = tuple(own[name].numpy() for name in the.slots)
+        table = the.table(knobs, own, t)
         for k in range(3):
-            a, b = slots[0][k], slots[1][k]
-            update(CODES[the.formula(t)], gradient[k].numpy(), mine[k].numpy(), a, b, table[k])
-        if the.finish and t % the.lots == 0:
+            loop = update(the.formula(t), len(slots))
+            loop(gradient[k].numpy(), mine[k].numpy(), slots, k, 0, table[k])
+        if t % the.lots == 0:
             mine, own = the.finish(mine, own, knobs)
         assert torch.allclose(mine, params, rtol=1e-4, atol=1e-5)
         for name, value in state.items():
@@ -230,6 +235,5 @@ def test_compiled_and_torch_updates_are_equal(rule):
 
 
 def test_a_rule_says_how_many_lots_it_reads():
-    assert {name: rule.lots for name, rule in RULES.items()} == {
-        name: 2 if name == "adadp" else 1 for name in DEFAULTS
-    }
+    for name in optimizers.names():
+        assert optimizer(name).lots == (2 if name == "adadp" else 1)

@@ -11,7 +11,6 @@ import torch
 from scipy import sparse, stats
 from torch import nn
 
-from honestdp.candidates import RULES as DEFAULTS
 from honestdp.candidates import Candidate
 from honestdp.engine import (
     Linear,
@@ -19,15 +18,16 @@ from honestdp.engine import (
     Randomness,
     Schedule,
     TwoLayer,
+    cohort_training,
     correct,
     examples,
     named,
     noise,
     size,
     train,
-    work,
 )
 from honestdp.errors import InputError
+from honestdp.optimizers import optimizers
 
 SCHEDULE = Schedule(steps=12, lot_size=20)
 
@@ -39,8 +39,8 @@ def candidate(rule: str = "dpadam", **more) -> Candidate:
 
 
 GRID = [
-    *(candidate(rule) for rule in DEFAULTS),
-    *(candidate(rule, average=True, clip_norm=0.3) for rule in DEFAULTS),
+    *(candidate(rule) for rule in optimizers.names()),
+    *(candidate(rule, average=True, clip_norm=0.3) for rule in optimizers.names()),
     candidate("dpsgd", learning_rate=0.7, clipping="automatic"),
     candidate("dpmomentum", momentum=0.5, noise_multiplier=3.0),
     candidate("dpadam", beta1=0.5, beta2=0.9, initial_scale=2.0),
@@ -91,7 +91,7 @@ def test_torch_alone_trains_the_same(monkeypatch):
     """What runs where there is no kernel (a GPU), run here."""
     rows, model = data(), MODELS["two-layer"]
     compiled = train(model, rows, GRID, SCHEDULE, Randomness.simulation(5))
-    monkeypatch.setattr(work._Group, "_compiled", work._Group._in_torch)
+    monkeypatch.setattr(cohort_training._Group, "_compiled", cohort_training._Group._in_torch)
     monkeypatch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
     in_torch = train(model, rows, GRID, SCHEDULE, Randomness.simulation(5))
     for i, chosen in enumerate(GRID):
@@ -216,7 +216,7 @@ def test_a_failure_in_the_middle_still_uses_up_its_streams():
         train(model, rows, [candidate()], SCHEDULE, randomness)
 
 
-@pytest.mark.parametrize("rule", DEFAULTS)
+@pytest.mark.parametrize("rule", optimizers.names())
 def test_tail_average_is_the_mean_of_the_second_half(rule):
     """t > T/2; for ADADP after accepted and rejected pairs alike."""
     rows, model = data(), MODELS["linear"]

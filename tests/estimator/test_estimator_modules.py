@@ -13,8 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from honestdp import Grid, HonestSearch, InputError
-from honestdp.engine.models import Linear
-from honestdp.engine.module import Module
+from honestdp.engine.models import Linear, Module
 from honestdp.planning.make import make_plan
 
 GRID = {"rule": "dpsgd", "learning_rate": 1.0, "clip_norm": 1.0}

@@ -23,8 +23,8 @@ MUTANTS = [
            "noise_multiplier=0.9 * self.plan.noise_multiplier) for draw in draws]",
            "subset-tuning"),
     mutant("noise x 0.9 in the last training alone", "training.py",
-           "return replace(candidate, learning_rate=candidate.learning_rate * ratio)",
-           "return replace(candidate, learning_rate=candidate.learning_rate * ratio, "
+           "learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]))",
+           "learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]), "
            "noise_multiplier=0.9 * candidate.noise_multiplier)",
            "subset-tuning"),
     mutant("every row in every lot", "private_data.py",

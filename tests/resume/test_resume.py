@@ -352,8 +352,8 @@ def test_one_at_a_time(tmp_path, monkeypatch):
 
 def test_states_of_every_rule_are_written_in_full():
     """The grid here has every kind of state that a rule may have."""
-    from honestdp.engine.rules import RULES
+    from honestdp.optimizers import optimizers
 
-    used = [RULES[setting["rule"]] for setting in GRID]
-    kinds = {(bool(rule.slots), bool(rule.rates), len(rule.slots)) for rule in RULES.values()}
+    used = [optimizers.get(setting["rule"]) for setting in GRID]
+    kinds = {(bool(rule.slots), bool(rule.rates), len(rule.slots)) for rule in optimizers}
     assert kinds <= {(bool(r.slots), bool(r.rates), len(r.slots)) for r in used}

@@ -30,7 +30,7 @@ from tiny_runs import (
 from tiny_runs import table as good_table
 from torch import nn
 
-from honestdp.engine.module import Module
+from honestdp.engine.models import Module
 from honestdp.ledger import Ledger
 from honestdp.planning.plan import Plan
 from honestdp.runner.run import run

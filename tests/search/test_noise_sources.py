@@ -20,7 +20,7 @@ from scipy import stats
 from search_tables import SCHEMA, asked, spec, table
 
 from honestdp import make_plan
-from honestdp.engine import Candidate, Linear, Schedule, examples, noise, train, work
+from honestdp.engine import Candidate, Linear, Schedule, cohort_training, examples, noise, train
 from honestdp.private_data import PrivateData
 from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
@@ -46,7 +46,7 @@ def trained(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
 
 def trained_in_torch(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     """The same as a GPU does it."""
-    patch.setattr(work._Group, "_compiled", work._Group._in_torch)
+    patch.setattr(cohort_training._Group, "_compiled", cohort_training._Group._in_torch)
     patch.setattr(noise.NoiseMaker, "noisy_mean", noise.NoiseMaker._in_torch)
     return trained(randomness, patch)
 

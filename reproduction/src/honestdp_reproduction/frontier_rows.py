@@ -18,7 +18,7 @@ from honestdp.private_data import PrivateData, schedules
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 from honestdp.schema import Schema
-from honestdp.training import moved
+from honestdp.training import rescaled
 from honestdp_reproduction.experiment import seed
 from honestdp_reproduction.pools import Material, Pool
 
@@ -44,7 +44,7 @@ class Source:
             assert opened.rest is not None
             assert last is not None
             rows, scored, schedule = opened.rest.rows, None, last
-            candidates = [moved(plan, candidate, last) for candidate in candidates]
+            candidates = [rescaled(plan, candidate, last) for candidate in candidates]
         classes = plan.spec.classes
         assert classes is not None
         return Material(

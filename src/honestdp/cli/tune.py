@@ -32,9 +32,9 @@ def _procedures() -> list[str]:
 
 
 def _models() -> list[str]:
-    from honestdp.planning.spec import MODELS
+    from honestdp.models import model_names
 
-    return list(MODELS)
+    return list(model_names())
 
 
 def _grids() -> list[str]:

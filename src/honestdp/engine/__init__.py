@@ -13,8 +13,7 @@ are independent between candidates. Neighbours: one row replaced by a null recor
 from honestdp.candidates import Candidate
 from honestdp.engine.clipping import ClippedSum
 from honestdp.engine.examples import Examples, examples
-from honestdp.engine.models import Linear, Model, TwoLayer, named, size
-from honestdp.engine.module import Module
+from honestdp.engine.models import Linear, Model, Module, TwoLayer, named, size
 from honestdp.engine.oracle import clipped_sum
 from honestdp.engine.score import correct, predict, probabilities, score_units
 from honestdp.engine.train import Schedule, Snapshot, Trained, train

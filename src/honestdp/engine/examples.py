@@ -15,7 +15,7 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from honestdp.engine.space import Space
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.sparse import Sparse, facts, pack
 from honestdp.errors import InputError
 from honestdp.sparse_rows import canonical
@@ -54,12 +54,13 @@ class Examples:
     def device(self) -> torch.device:
         return self.targets.device
 
-    def dense(self, rows: Tensor, space: Space | None = None) -> Tensor:
-        """The inputs of the given rows, written out; into the work space where one is given."""
+    def dense(self, rows: Tensor, buffers: Buffers | None = None) -> Tensor:
+        """The inputs of the given rows, written out; into buffers where they are given."""
         if isinstance(self.inputs, Sparse):
             return self.inputs.dense(rows)
         shape = (rows.numel(), *self.shape)
-        out = space.tensor("inputs", *shape) if space and self.inputs.is_floating_point() else None
+        real = self.inputs.is_floating_point()
+        out = buffers.tensor("inputs", *shape) if buffers and real else None
         chosen = torch.index_select(self.inputs, 0, rows.reshape(-1), out=out)
         return chosen.view(*rows.shape, *self.shape)
 

@@ -132,7 +132,7 @@ def _add_whole(units: Tensor, first: int, rows: Tensor) -> None:
     units[:, first : first + rows.shape[2]] += rows.round().to(units.dtype).sum(1)
 
 
-def add_products(units: Tensor, first: int, left: Tensor, right: Tensor, space: Any) -> None:
+def add_products(units: Tensor, first: int, left: Tensor, right: Tensor, buffers: Any) -> None:
     """Adds left^T right, block by block, at column `first` of units [candidate, parameter].
 
     left [candidate, row, a], right [candidate, row, b]: what the rows' contributions are the outer
@@ -140,7 +140,7 @@ def add_products(units: Tensor, first: int, left: Tensor, right: Tensor, space: 
     """
     candidates, count, a = left.shape
     b = right.shape[2]
-    product = space.tensor("product", candidates, a, b)
+    product = buffers.tensor("product", candidates, a, b)
     for start in range(0, count, BLOCK):
         rows = slice(start, min(start + BLOCK, count))
         torch.bmm(left[:, rows].transpose(1, 2), right[:, rows], out=product)

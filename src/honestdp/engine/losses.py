@@ -63,6 +63,15 @@ class Loss:
             gradient = torch.softmax(outputs, -1) - hot
         return torch.where(known, gradient, 0.0)
 
+    def value(self, output: Tensor, target: Tensor) -> Tensor:
+        """The loss of one example, outputs [output]; for a target outside the classes any."""
+        if not self.classes:
+            return (output.squeeze(-1) - target).square().sum() / 2
+        known = target.clamp(0, self.classes - 1)
+        if self.classes == 2:
+            return functional.binary_cross_entropy_with_logits(output.squeeze(-1), known.float())
+        return functional.cross_entropy(output, known)
+
     def predicted(self, outputs: Tensor) -> Tensor:
         """The predicted class (integer), or the predicted value."""
         if not self.classes:

@@ -19,8 +19,9 @@ import torch
 from torch import Tensor
 
 from honestdp.engine.clipping import ClippedSum
-from honestdp.engine.kernels.update import noisy_means
+from honestdp.engine.kernels.update import noisy_update
 from honestdp.engine.torch_noise import rounded_normals
+from honestdp.optimizers.dpsgd import sgd
 from honestdp.randomness import Purpose, Randomness
 from honestdp.randomness.streams import settled_pair
 from honestdp.units import UNITS
@@ -60,8 +61,10 @@ class NoiseMaker:
         """The noisy means of candidates `rows`."""
         if total.units.device.type != "cpu":
             return self._in_torch(total, step, rows)
-        out = torch.empty(total.units[rows].shape, dtype=torch.float32)
-        self.until_settled(noisy_means, total, step, rows, out.numpy())
+        # DPSGD from 0 at rate -1.
+        out = torch.zeros(total.units[rows].shape, dtype=torch.float32)
+        rate = np.full((len(out), 1), -1, np.float32)
+        self.until_settled(noisy_update(sgd, 0), total, step, rows, out.numpy(), (), rate)
         return out
 
     def until_settled(

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from honestdp.candidates import CLIP_NORMS
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.grid import accumulator
 from honestdp.engine.lots import Lots
 from honestdp.engine.models import Model, size
-from honestdp.engine.space import Space
 from honestdp.engine.train import MEMORY
 from honestdp.errors import InputError, between
 
@@ -56,4 +56,4 @@ def clipped_sum(
     clip, lots = Clip(bound.contiguous(), automatic), Lots.everything(len(rows), count)
     with torch.no_grad():
         out = torch.empty_like(params, dtype=accumulator(len(rows)))
-        return model.clipped_sum(params, rows, lots, clip, out, Space(memory, rows.device))
+        return model.clipped_sum(params, rows, lots, clip, out, Buffers(memory, rows.device))

@@ -19,12 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from honestdp.candidates import Candidate
+from honestdp.engine.cohort_training import CandidateState, CohortTraining
 from honestdp.engine.cohorts import Cohort, cohorts, default_workers
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
-from honestdp.engine.rules import RULES
-from honestdp.engine.work import CandidateState, CohortWork
 from honestdp.errors import InputError, between, fail, positive_integer, unit
+from honestdp.optimizers import optimizer
 from honestdp.randomness import Purpose, Randomness
 
 MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lot
@@ -160,7 +160,7 @@ def train(
     def work(cohort: Cohort) -> None:
         members = [todo[i] for i in cohort.members]
         with torch.no_grad():
-            made = CohortWork(
+            made = CohortTraining(
                 cohort.model,
                 examples,
                 [candidates[i] for i in members],
@@ -187,7 +187,7 @@ def train(
     return Trained(*what, tuple(states), tuple(record))
 
 
-def _run(work: CohortWork, steps: int, randomness: Randomness, watch: _Watch) -> None:
+def _run(work: CohortTraining, steps: int, randomness: Randomness, watch: _Watch) -> None:
     with randomness.claimed(work.numbers.tolist(), work.step + 1) as claim:
         while work.step < steps and not watch.stopped():
             claim.last = work.step + 1  # before the streams are read, not after
@@ -219,7 +219,7 @@ class _Watch:
             self.halt.set()
         return self.halt.is_set()
 
-    def after(self, work: CohortWork, steps: int) -> None:
+    def after(self, work: CohortTraining, steps: int) -> None:
         step = work.step
         if self.observe and (step % self.every == 0 or step == steps):
             numbers = tuple(work.numbers.tolist())
@@ -299,7 +299,7 @@ def _check(
 def check_steps(candidates: Sequence[Candidate], steps: int) -> None:
     """Raise unless every candidate's rule can read this many lots."""
     for candidate in candidates:
-        lots = RULES[candidate.rule].lots
+        lots = optimizer(candidate.rule).lots
         if steps % lots:
             raise fail(
                 "steps", steps, f"{candidate.rule} reads {lots} lots a step; give a multiple"

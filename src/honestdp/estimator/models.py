@@ -8,12 +8,13 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional
 
-from honestdp.engine.models import Linear, TwoLayer
-from honestdp.engine.module import Module
+from honestdp.engine.models import Module
 from honestdp.errors import InputError, fail
+from honestdp.models import is_model, model_name, model_names
+from honestdp.models.base import OPTION
 from honestdp.planning import defaults
-from honestdp.planning.grid import MODULE, Grid
-from honestdp.planning.spec import MODELS, Spec
+from honestdp.planning.grid import Grid
+from honestdp.planning.spec import Spec
 from honestdp.schema import Schema
 
 Criterion = Callable[[Tensor, Tensor], Tensor]
@@ -35,8 +36,10 @@ def predicts_classes(model: Any, loss: Any, schema: Any) -> bool:
     """Whether classes are predicted, by what is known without rows; True where it is open."""
     if isinstance(schema, Schema):
         return schema.target.classes is not None
-    if isinstance(model, str) and model in ("logistic", "linear"):
-        return model == "logistic"
+    if isinstance(model, str) and model in model_names():
+        name = model_name(model)
+        if name.classes != name.numbers:
+            return name.classes
     own = getattr(getattr(model, "loss", None), "classes", None)
     if own is not None:
         return bool(own)
@@ -49,16 +52,14 @@ def model_and_grid(
     """The spec with its model and grid; `spec(model=..., grid=...)` makes one."""
     if isinstance(model, str):
         return _named(model, grid, loss, options, spec)
-    if _is_engine_model(model):
+    if is_model(model):
         if loss is not None:
             raise InputError("loss: the model has one already; leave it out")
-        if options and not isinstance(model, Module):
-            raise InputError(f"{_listed(options)}: a {type(model).__name__} takes no options")
-        return spec(model=model.with_options(options) if options else model, grid=grid)
+        return spec(model=model.build(options), grid=grid)
     if not isinstance(model, nn.Module) and not callable(model):
         raise InputError(
-            f"model: is of type {type(model).__name__}; give {', '.join(MODELS)}, a torch module, "
-            "its class or a function that makes one"
+            f"model: is of type {type(model).__name__}; give {', '.join(model_names())}, "
+            "a torch module, its class or a function that makes one"
         )
     classes = spec().classes
     made = Module(model, classes, _criterion(loss, classes), None, {**options, **_first(grid)})
@@ -67,9 +68,7 @@ def model_and_grid(
 
 def named_as(model: Any, module: Any) -> Any:
     """What a person would call this model of the engine's; `module` where it is none of ours."""
-    if isinstance(model, Linear):
-        return "logistic" if model.classes else "linear"
-    return "mlp" if isinstance(model, TwoLayer) else module
+    return model.called or module
 
 
 def _named(
@@ -83,7 +82,7 @@ def _named(
     if not options:
         return found
     # In every setting that says nothing else: so they are in the plan, and on the card.
-    fixed = {MODULE + name: value for name, value in options.items()}
+    fixed = {OPTION + name: value for name, value in options.items()}
     settings = defaults.grid(found).settings
     return spec(model=model, grid=Grid(tuple({**fixed, **setting} for setting in settings)))
 
@@ -108,13 +107,3 @@ def _criterion(loss: Any, classes: int | None) -> Criterion | None:
         what = "classes" if classes else "a number"
         raise fail("loss", loss, f"the schema's target is {what}; take another loss")
     return criterion
-
-
-def _is_engine_model(model: Any) -> bool:
-    return not isinstance(model, (type, nn.Module)) and hasattr(
-        getattr(model, "loss", None), "classes"
-    )
-
-
-def _listed(options: Mapping[str, Any]) -> str:
-    return ", ".join(MODULE + name for name in sorted(options))

@@ -32,7 +32,7 @@ from honestdp.estimator.labels import check_kind, checked_dtype, decoded, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
 from honestdp.estimator.work import carried_out
 from honestdp.ledger import Ledger
-from honestdp.planning.grid import MODULE
+from honestdp.models.base import OPTION
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
@@ -164,7 +164,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         """Set parameters by name; `module__NAME` may be new."""
         known = {*self._get_param_names(), *self._module_options}
         for name, value in params.items():
-            if name not in known and not name.startswith(MODULE):
+            if name not in known and not name.startswith(OPTION):
                 raise InputError(f"Invalid parameter {name!r} for estimator {ME}; see get_params()")
             if name in self._get_param_names():
                 setattr(self, name, value)
@@ -174,11 +174,11 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
 
     def _options_of_module(self) -> dict[str, Any]:
         for name in self._module_options:
-            if not name.startswith(MODULE):
+            if not name.startswith(OPTION):
                 raise InputError(
-                    f"{name}: {ME} has no such parameter; those of a module begin with {MODULE}"
+                    f"{name}: {ME} has no such parameter; those of a module begin with {OPTION}"
                 )
-        return {name.removeprefix(MODULE): value for name, value in self._module_options.items()}
+        return {name.removeprefix(OPTION): value for name, value in self._module_options.items()}
 
     # The plan
 

@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import math
 
+from honestdp.candidates import DEFAULT_RULE
+from honestdp.optimizers import optimizers
 from honestdp.planning.costs import default_delta
-from honestdp.planning.grid import ADAPTIVE, BALANCED, BALANCED_NUMBERS, Grid
+from honestdp.planning.grid import Grid
 from honestdp.planning.spec import Spec
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 
 
 def grid(spec: Spec) -> Grid:
-    """One setting that needs no tuning: balanced steps, or DPAdamWOSM for a module, whose inputs
-    have no norm that is known here."""
+    """One setting that needs no tuning, as the model says: balanced steps, or DPAdamWOSM for a
+    module, whose inputs have no norm that is known here."""
     if spec.grid is not None:
         assert isinstance(spec.grid, Grid)
         return spec.grid
-    if not isinstance(spec.model, str):
-        return ADAPTIVE
-    return BALANCED if spec.classes else BALANCED_NUMBERS
+    return Grid((spec.described.setting(spec.classes),))
 
 
 def delta(spec: Spec) -> float:
@@ -39,8 +39,9 @@ def steps(spec: Spec, n: int) -> int:
     """Even, so that rules which read two lots a step can use it."""
     if spec.steps is not None:
         return spec.steps
-    smooth = n * spec.epsilon / 40 * (1 if spec.model in ("logistic", "linear") else 3)
-    follows = all(setting.get("rule") == "balanced" for setting in grid(spec).settings)
+    smooth = n * spec.epsilon / 40 * spec.described.steps_factor
+    rules = {setting.get("rule", DEFAULT_RULE) for setting in grid(spec).settings}
+    follows = all(optimizers.get(rule).follows_noise for rule in rules)
     wanted = min(max(smooth, FEWEST_STEPS if follows else FEWEST_FIXED), MOST_STEPS)
     return 2 * round(wanted / 2)
 

@@ -1,14 +1,14 @@
 """`Grid`: the settings to choose among, all public, all fixed before the data is opened.
 
-A setting is a dict of `Candidate` fields (the noise aside, which the plan sets) and of options of
-the model, as `module__width`. Every setting of a grid costs the same: all share the plan's noise
-multiplier, lots and steps.
+A setting is a dict of `Candidate` fields (the noise aside, which the plan sets), of its rule's
+hyperparameters and of options of the model, as `module__width`. Every setting of a grid costs the
+same: all share the plan's noise multiplier, lots and steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
 from types import MappingProxyType
@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from honestdp.candidates import Candidate
+from honestdp.candidates import DEFAULT_RULE, TUNABLE, Candidate, declared, hyperparameter_names
 from honestdp.errors import InputError, fail, positive_integer
+from honestdp.models.base import OPTION, balanced
 
 Setting = Mapping[str, Any]
 
-MODULE = "module__"
 SAMPLED = 40  # settings drawn where a grid has distributions and nobody says how many
 _SET_BY_PLAN = ("noise_multiplier", "row_norm")
-_TUNABLE = tuple(f.name for f in fields(Candidate) if f.name not in _SET_BY_PLAN)
+_TUNABLE = tuple(name for name in TUNABLE if name not in _SET_BY_PLAN)
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Grid:
             raise InputError("grid: is empty; give at least one setting")
         for setting in self.settings:
             for name in setting:
-                if name not in _TUNABLE and not str(name).startswith(MODULE):
-                    raise fail("grid", name, f"cannot be tuned; {', '.join(_TUNABLE)} can")
+                if not name.startswith(OPTION):
+                    _check_tunable(name, setting.get("rule", DEFAULT_RULE))
             self._candidate(setting, 1.0, 1.0)
 
     def __len__(self) -> int:
@@ -116,12 +116,18 @@ class Grid:
     def model_options(self, index: int) -> dict[str, Any]:
         """The options of the model in one setting."""
         setting = self.settings[index].items()
-        return {name.removeprefix(MODULE): v for name, v in setting if name.startswith(MODULE)}
+        return {name.removeprefix(OPTION): v for name, v in setting if name.startswith(OPTION)}
 
     @staticmethod
     def _candidate(setting: Setting, noise_multiplier: float, row_norm: float | None) -> Candidate:
-        known = {name: value for name, value in setting.items() if not name.startswith(MODULE)}
+        known = {name: value for name, value in setting.items() if not name.startswith(OPTION)}
         return Candidate(noise_multiplier=noise_multiplier, row_norm=row_norm, **known)
+
+
+def _check_tunable(name: str, rule: str) -> None:
+    if name not in _TUNABLE and declared(name, rule) is None:
+        can = ", ".join([*_TUNABLE, *hyperparameter_names()])
+        raise fail("grid", name, f"cannot be tuned; {can} can")
 
 
 def _is_distribution(value: Any) -> bool:
@@ -157,11 +163,6 @@ def _plain(name: object, value: Any) -> Any:
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
 _CLIPS = [0.1, 0.2, 0.5, 1.0]
 
-# A logit may be moved by 3; a prediction of a number, scaled to [-1, 1], by a tenth.
-BALANCED_NUMBERS = Grid(({"rule": "balanced", "kappa": 0.1, "average": True},))
-BALANCED = Grid(({"rule": "balanced", "kappa": 3.0, "average": True},))
-ADAPTIVE = Grid(({"rule": "dpadamwosm"},))
-
 NAMED: dict[str, Grid] = {
     # The paper's Table 2
     "dpsgd-40": Grid.product(rule="dpsgd", learning_rate=_RATES, clip_norm=_CLIPS),
@@ -174,6 +175,6 @@ NAMED: dict[str, Grid] = {
     "dpadam-4": Grid.product(rule="dpadam", clip_norm=_CLIPS),
     # Ours: steps sized by public facts, around the default
     "kappa-4": Grid.product(rule="balanced", kappa=[1.0, 2.0, 4.0, 8.0], average=True),
-    "balanced": BALANCED,
-    "dpadamwosm": ADAPTIVE,
+    "balanced": Grid((balanced(classes=2),)),
+    "dpadamwosm": Grid.product(rule="dpadamwosm"),
 }

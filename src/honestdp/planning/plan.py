@@ -132,7 +132,7 @@ class Plan:
     @property
     def reads_sparse(self) -> bool:
         """Whether its model reads sparse rows; a module does not."""
-        return isinstance(self.spec.model, str)
+        return self.spec.described.reads_sparse
 
     @property
     def shows_all(self) -> bool:

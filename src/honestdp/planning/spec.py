@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from honestdp.errors import (
-    InputError,
     fail,
     instance,
     open_unit,
@@ -20,6 +19,7 @@ from honestdp.errors import (
     positive_integer,
 )
 from honestdp.metrics import default_metric, metrics
+from honestdp.models import Description, describe
 from honestdp.planning.costs import checked_delta
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
@@ -31,11 +31,9 @@ from honestdp.schema import Schema
 AUTO = "auto"
 # What "auto" reads: how often the best setting should be tried, in how many runs at most.
 _AUTO_OPTIONS: Options = {"hit_probability": open_unit, "most_runs": mean_runs}
-MODELS = ("logistic", "linear", "mlp")
 MOST_STEPS = 10**9
 MOST_ROWS = 2**31 - 1
 _LARGEST_SEED = 2**53  # readers of a card may know whole numbers as floats
-HIDDEN = 100  # units of "mlp", unless a grid says module__width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +43,7 @@ class Spec:
     schema: what is public about the table. rows: how many rows it has, which is public too.
     epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1),
         and always below 1/n.
-    model: "logistic", "linear", "mlp", or a model of the engine's, such as
+    model: a name, such as "logistic", "linear" or "mlp", or a model of the engine's, such as
         `Module(Net, classes=2)`, whose options a grid may set (`module__hidden`); by default
         logistic or linear regression, as the target asks.
     grid: what to choose among; see `Grid.of`. By default one setting whose step size follows
@@ -112,22 +110,7 @@ class Spec:
         classes = self.classes
         if self.model is None:
             object.__setattr__(self, "model", "linear" if classes is None else "logistic")
-        if not isinstance(self.model, str):
-            loss = getattr(self.model, "loss", None)
-            if isinstance(self.model, type) or not hasattr(loss, "classes"):
-                raise InputError(
-                    f"model: is a {type(self.model).__name__}; give {', '.join(MODELS)} or a "
-                    "model of honestdp.engine, such as Module(net, classes=2)"
-                )
-            if self.model.loss.classes != (classes or 0):
-                wanted = "real targets" if classes is None else f"{classes} classes"
-                raise InputError(f"model: predicts something else than the schema's {wanted}")
-        elif self.model not in MODELS:
-            raise fail("model", self.model, f"must be one of {', '.join(MODELS)}")
-        elif self.model == "logistic" and classes is None:
-            raise fail("model", "logistic", 'the target is a number; take "linear" or "mlp"')
-        elif self.model == "linear" and classes is not None:
-            raise fail("model", "linear", 'the target has classes; take "logistic" or "mlp"')
+        describe(self.model, self.schema.width, classes)
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
@@ -178,30 +161,19 @@ class Spec:
         return None if known is None else len(known)
 
     @property
+    def described(self) -> Description:
+        """What is public about the model."""
+        return describe(self.model, self.schema.width, self.classes)
+
+    @property
     def parameters(self) -> int:
         """The number of the model's parameters."""
-        if not isinstance(self.model, str):
-            return sum(_volume(shape) for _, shape in self.model.layout)
-        outputs = self.classes if (self.classes or 0) > 2 else 1
-        assert outputs is not None
-        if self.model == "mlp":
-            return (self.schema.width + 1) * HIDDEN + (HIDDEN + 1) * outputs
-        return (self.schema.width + 1) * outputs
+        return self.described.parameters
 
     @property
     def model_name(self) -> str:
-        if isinstance(self.model, str):
-            return self.model
-        name = getattr(self.model, "name", type(self.model).__name__)
-        given = getattr(self.model, "options", {}).items()
-        options = ", ".join(f"{option}={value!r}" for option, value in sorted(given))
-        made = f"{name}({options})" if options else name
-        # All that makes a run another one: it is part of what a charge, or a folder, is for.
-        loss = getattr(self.model, "criterion", None)
-        tokens = getattr(self.model, "tokens", None)
-        own = "" if loss is None else f", loss {getattr(loss, '__name__', type(loss).__name__)}"
-        of = "" if tokens is None else f", {tokens} tokens"
-        return f"{made} of {self.parameters} parameters{own}{of}"
+        """What plan, card and report call the model."""
+        return self.described.words
 
 
 def _few_rows(name: str, value: object) -> int:
@@ -243,13 +215,6 @@ def _options_of(procedure: str) -> Options:
 
 def _any_name(name: str, value: object) -> object:
     return value  # which bounds hold depends on the procedure's law: planning checks it
-
-
-def _volume(shape: Sequence[int]) -> int:
-    volume = 1
-    for side in shape:
-        volume *= side
-    return volume
 
 
 def _or(names: Sequence[str]) -> str:

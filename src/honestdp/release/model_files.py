@@ -7,19 +7,19 @@ the other file's SHA-256; the card holds the JSON's. Whatever is wrong with a fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Any, Literal, Self
 
 import torch
-from pydantic import Field
+from pydantic import ConfigDict, Field, TypeAdapter, model_validator
 from safetensors.torch import load as read_tensors
 from safetensors.torch import save as write_tensors
-from torch import Tensor, nn
+from torch import Tensor
 
-from honestdp.engine.models import Linear, Model, TwoLayer
-from honestdp.engine.module import Module
+from honestdp.engine.models import Model
 from honestdp.errors import InputError
+from honestdp.models import Architecture, architectures
 from honestdp.planning.grid import Setting
 from honestdp.release.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
 from honestdp.release.predictor import Predictor
@@ -28,62 +28,44 @@ from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 from honestdp.version import __version__
 
+PROBE = "probe"
 
-class LinearModel(Part):
-    kind: Literal["linear"] = "linear"
+
+class SavedModel(Part):
+    """A model without its parameters: what its architecture says of it (`honestdp.models`), and
+    what it answers to made-up rows, by which another's code is told."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
     classes: int | None = Field(ge=2)
 
-    def make(self, schema: Schema, module: Any) -> Model:
-        return Linear(schema.width, self.classes)
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        facts, probe = self.facts
+        if self.architecture.probed:
+            TypeAdapter(tuple[float | None, ...]).validate_python(probe)
+        elif probe is not None:
+            raise ValueError("needs no probe")
+        self.architecture.check_saved(facts)
+        return self
 
+    @property
+    def architecture(self) -> Architecture:
+        return architectures.get(self.kind)()
 
-class TwoLayerModel(Part):
-    kind: Literal["two-layer"] = "two-layer"
-    classes: int | None = Field(ge=2)
-    width: int = Field(ge=1, le=10**7)
-    activation: Literal["relu"] | None
-
-    def make(self, schema: Schema, module: Any) -> Model:
-        return TwoLayer(schema.width, self.classes, self.width, self.activation)
-
-
-class ModuleModel(Part):
-    """A torch module: its code is not in the file, its class or factory is asked for. probe: what
-    it answers to two made-up rows, by which another's code is told."""
-
-    kind: Literal["module"] = "module"
-    classes: int | None = Field(ge=2)
-    name: str
-    options: dict[str, str | bool | int | float | None]
-    own_loss: bool
-    tokens: int | None
-    probe: tuple[float | None, ...]
-
-    def make(self, schema: Schema, module: Any) -> Model:
-        if isinstance(module, Module):
-            if (module.loss.classes or None, module.tokens) != (self.classes, self.tokens):
-                raise InputError("module: has other classes or tokens than the one that was saved")
-            return module.with_options(self.options) if self.options else module
-        if module is None:
-            raise InputError(
-                f"model.json: is a torch module ({self.name}), whose code is not in the file; "
-                "give its class, its factory or one of it as module="
-            )
-        if not isinstance(module, nn.Module) and not callable(module):
-            raise InputError(f"module: is a {type(module).__name__}; give an nn.Module's class")
-        criterion: Callable[..., Any] | None = _unused if self.own_loss else None
-        return Module(module, self.classes, criterion, self.tokens, options=self.options)
-
-
-def _unused(output: Tensor, target: Tensor) -> Tensor:
-    """In place of a loss of one's own, which prediction does not need."""
-    return output.sum() * 0 + target.sum() * 0
+    @property
+    def facts(self) -> tuple[dict[str, Any], Any]:
+        """What the architecture said, and the answers to made-up rows."""
+        more = dict(self.model_extra or {})
+        probe = more.pop(PROBE, None)
+        return more, probe
 
 
 class SavedCandidate(Part):
     setting: dict[str, str | bool | int | float | None]
     noisy_score: float | None
-    architecture: Annotated[LinearModel | TwoLayerModel | ModuleModel, Field(discriminator="kind")]
+    architecture: SavedModel
 
 
 class ModelFile(Part):
@@ -160,8 +142,7 @@ def _place(index: int) -> str:
 
 
 def _tensors(one: Predictor) -> dict[str, Tensor]:
-    constants = one.model.constants if isinstance(one.model, Module) else {}
-    return {**constants, **one.tensors}
+    return {**one.model.constants, **one.tensors}
 
 
 def _saved(one: Predictor) -> SavedCandidate:
@@ -176,39 +157,13 @@ def _candidate(
 
 
 def _probe(one: Predictor) -> tuple[float | None, ...]:
-    """What a module answers to two made-up rows; nothing for the models whose code is here."""
-    if not isinstance(one.model, Module):
-        return ()
-    rows = torch.stack([torch.zeros(one.schema.width), torch.linspace(0, 1, one.schema.width)])
-    if one.model.tokens is not None:
-        rows = torch.zeros_like(rows, dtype=torch.long)
-    with torch.no_grad():
-        found = one.model.outputs(one.parameters.unsqueeze(0), rows).flatten().double()
-    return tuple(float(f"{x:.6g}") if math.isfinite(x) else None for x in found.tolist())
+    return one.model.probe(one.parameters, one.schema.width)
 
 
-def _architecture(
-    model: Model, probe: tuple[float | None, ...]
-) -> LinearModel | TwoLayerModel | ModuleModel:
-    classes = model.loss.classes or None
-    if isinstance(model, Linear):
-        return LinearModel(classes=classes)
-    if isinstance(model, TwoLayer):
-        return TwoLayerModel(
-            classes=classes,
-            width=model.width,
-            activation=model.activation,  # type: ignore[arg-type]
-        )
-    if isinstance(model, Module):
-        return ModuleModel(
-            classes=classes,
-            name=model.name,
-            options=dict(model.options),
-            own_loss=model.criterion is not None,
-            tokens=model.tokens,
-            probe=probe,
-        )
-    raise InputError(f"model: a {type(model).__name__} cannot be saved; use Module(...)")
+def _architecture(model: Model, probe: tuple[float | None, ...]) -> SavedModel:
+    found = model.architecture
+    facts = found.saved(model) | ({PROBE: list(probe)} if found.probed else {})
+    return SavedModel(kind=found.name, classes=model.loss.classes or None, **facts)
 
 
 def _read(
@@ -218,19 +173,20 @@ def _read(
     if saved.architecture.classes != (len(schema.target.classes or ()) or None):
         raise InputError(f"{MODEL}: its model and its schema predict different things")
     try:
-        model = saved.architecture.make(schema, module)
+        facts, probe = saved.architecture.facts
+        classes = saved.architecture.classes
+        model = saved.architecture.architecture.load(facts, schema.width, classes, module)
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"module: could not be made ({type(error).__name__})") from None
     take = partial(_take, tensors, _place(index))
-    if isinstance(model, Module):
-        kept = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
-        model = model.with_constants(kept)
+    kept = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
+    model = model.with_constants(kept)
     rows = [take(name, shape, torch.float32).flatten() for name, shape in model.layout]
     found = Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows))
-    if isinstance(saved.architecture, ModuleModel):
-        _check_probe(found, saved.architecture.probe)
+    if probe is not None:
+        _check_probe(found, tuple(probe))
     return found
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from honestdp.engine.examples import Examples, examples
-from honestdp.engine.models import Linear, Model, TwoLayer, named
+from honestdp.engine.models import Model, named
 from honestdp.engine.score import predict, probabilities
 from honestdp.errors import InputError
 from honestdp.planning.grid import Setting
@@ -46,8 +46,8 @@ class Predictor:
         return probabilities(self.model, self.parameters.unsqueeze(0), self._rows(table))[0].numpy()
 
     def _rows(self, table: Any) -> Examples:
-        either = isinstance(self.model, (Linear, TwoLayer))  # a module reads dense rows only
-        inputs = self.schema.encode_inputs(table, sparse=None if either else False)
+        sparse = None if self.model.reads_sparse else False
+        inputs = self.schema.encode_inputs(table, sparse=sparse)
         if not inputs.shape[0]:
             raise InputError("table: holds no row; give rows to predict")
         kind = torch.long if self.model.loss.classes else torch.float32

@@ -22,7 +22,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from honestdp.engine.work import CandidateState
+from honestdp.engine.cohort_training import CandidateState
 from honestdp.errors import FolderError, InputError, Interrupted, fail
 from honestdp.files import ANYONE, DRAFT, locked, remove_files, replace_file, sync_folder
 from honestdp.procedures import Draw, Outcome

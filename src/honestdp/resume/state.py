@@ -16,8 +16,8 @@ from safetensors.torch import load as read_tensors
 from safetensors.torch import save as write_tensors
 from torch import Tensor
 
+from honestdp.engine.cohort_training import CandidateState, packed, packed_layout, unpacked
 from honestdp.engine.models import Model, size
-from honestdp.engine.work import CandidateState, packed, packed_layout, unpacked
 from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
 from honestdp.planning.plan import Plan

@@ -1,4 +1,9 @@
-"""Contract suites: one call checks a kind of one's own. Nothing here needs pytest.
+"""Contract suites: one call checks a kind of one's own. Nothing here needs a test runner.
+
+    from honestdp.testing import check_optimizer
+
+    def test_my_optimizer():
+        check_optimizer(Mine)
 
 Each raises AssertionError with what is wrong and what the contract asks for, and returns None
 otherwise. `docs/extend.md` has an example of each.
@@ -7,6 +12,15 @@ otherwise. `docs/extend.md` has an example of each.
 from honestdp.testing.columns import check_column_kind
 from honestdp.testing.executors import check_executor
 from honestdp.testing.metrics import check_metric
+from honestdp.testing.models import check_model
+from honestdp.testing.optimizers import check_optimizer
 from honestdp.testing.procedures import check_procedure
 
-__all__ = ["check_column_kind", "check_executor", "check_metric", "check_procedure"]
+__all__ = [
+    "check_column_kind",
+    "check_executor",
+    "check_metric",
+    "check_model",
+    "check_optimizer",
+    "check_procedure",
+]

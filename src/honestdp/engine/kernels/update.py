@@ -1,35 +1,21 @@
-"""A step after the clipped sum, compiled: noise and formula in one pass over the parameters."""
+"""A step after the clipped sum, compiled: noise and formula in one pass over the parameters.
+
+A kernel is compiled for every formula of every optimizer when it is first used, the library's own
+and anybody's: `noisy_update(formula, slots)`.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-import honestdp.engine.formulas as formulas
-from honestdp.compiled import compiled, compiled_fast
+from honestdp.compiled import compiled, compiled_from, fingerprint
+from honestdp.optimizers.base import Formula
 from honestdp.randomness.chacha import TILE
 from honestdp.randomness.normal import GROUP, PAIRS, TILES, fill_normals
-
-_sgd = compiled_fast(formulas.sgd)
-_momentum = compiled_fast(formulas.momentum)
-_adam = compiled_fast(formulas.adam)
-_adam_first_moment = compiled_fast(formulas.adam_first_moment)
-_adam_corrected = compiled_fast(formulas.adam_corrected)
-_half_step = compiled_fast(formulas.half_step)
-_second_half_step = compiled_fast(formulas.second_half_step)
-
-# Which loop runs a formula.
-CODES = {
-    formulas.sgd: 0,
-    formulas.momentum: 1,
-    formulas.adam: 2,
-    formulas.adam_first_moment: 3,
-    formulas.adam_corrected: 4,
-    formulas.half_step: 5,
-    formulas.second_half_step: 6,
-}
-
 
 BLOCK = 4 * GROUP  # parameters that stay in the first cache from noise to update
 
@@ -72,43 +58,23 @@ def _known(known: Any, place: Any, pair: Any) -> Any:
     return -1
 
 
-@compiled
-def noisy_means(
+def _loop(g: Any, p: Any, slots: Any, k: Any, first: Any, c: Any) -> None:
+    """One formula over candidate k's parameters p from `first` on. Stands for what `update` makes:
+    every formula has a loop of its own."""
+    raise NotImplementedError
+
+
+def _noisy_update(
     key: Any, purpose: Any, candidates: Any, step: Any, total: Any, scales: Any, units: Any,
-    out: Any, begin: Any, doubt: Any, known: Any,
-) -> Any:  # fmt: skip
-    """out[k] = (total[k] + round(scales[k] X)) * units[k], X the normals of candidate k's stream.
-
-    As every kernel that makes noise it returns whether it came to its end. Else `doubt` names the
-    pair of normals (candidate's place, number) to settle, and it starts again at `begin`.
-    """
-    words, normals = np.empty(TILES * TILE, np.uint32), np.empty(GROUP)
-    unsure = np.empty(PAIRS, np.bool_)
-    at = begin[1]
-    for k in range(begin[0], out.shape[0]):
-        for first in range(at, out.shape[1], BLOCK):
-            mean = out[k, first : min(first + BLOCK, out.shape[1])]
-            pair = _add_noise(
-                key, purpose, candidates[k], step, total[k], scales[k], units[k], first, mean,
-                words, normals, unsure, k, known,
-            )  # fmt: skip
-            if pair >= 0:
-                begin[0], begin[1], doubt[0], doubt[1] = k, first, k, pair
-                return False
-        at = 0
-    return True
-
-
-@compiled
-def noisy_update(
-    key: Any, purpose: Any, candidates: Any, step: Any, total: Any, scales: Any, units: Any,
-    code: Any, params: Any, slot0: Any, slot1: Any, coefficients: Any,
-    begin: Any, doubt: Any, known: Any,
+    params: Any, slots: Any, coefficients: Any, begin: Any, doubt: Any, known: Any,
 ) -> Any:  # fmt: skip
     """One step: the noisy mean of every candidate's sum, and what its rule makes of it.
 
-    All of [candidate, parameter]. A rule with fewer slots is given anything in their place.
-    Returns, and starts again, as `noisy_means` does: no block is updated twice.
+    The noisy mean is (total[k] + round(scales[k] X)) * units[k], X the normals of candidate k's
+    stream. params and each of the slots are [candidate, parameter].
+
+    Returns whether it came to its end. Else `doubt` names the pair of normals (candidate's place,
+    number) to settle, and it starts again at `begin`: no block is updated twice.
     """
     g = np.empty(BLOCK, np.float32)
     words, normals = np.empty(TILES * TILE, np.uint32), np.empty(GROUP)
@@ -125,36 +91,49 @@ def noisy_update(
             if pair >= 0:
                 begin[0], begin[1], doubt[0], doubt[1] = k, first, k, pair
                 return False
-            a, b = slot0[k, first:last], slot1[k, first:last]
-            update(code, mean, params[k, first:last], a, b, coefficients[k])
+            _loop(mean, params[k, first:last], slots, k, first, coefficients[k])
         at = 0
     return True
 
 
-@compiled_fast
-def update(code: Any, g: Any, p: Any, a: Any, b: Any, c: Any) -> None:
-    """One candidate's parameters p and slots a, b by the rule with this code."""
-    many = g.size
-    if code == 0:
-        for i in range(many):
-            (p[i],) = _sgd(g[i], p[i], c[0])
-    elif code == 1:
-        for i in range(many):
-            p[i], a[i] = _momentum(g[i], p[i], a[i], c[0], c[1])
-    elif code == 2:
-        c0, c1, c2, c3, c4 = c[0], c[1], c[2], c[3], c[4]
-        for i in range(many):
-            p[i], a[i], b[i] = _adam(g[i], p[i], a[i], b[i], c0, c1, c2, c3, c4)
-    elif code == 3:
-        for i in range(many):
-            p[i], a[i] = _adam_first_moment(g[i], p[i], a[i], c[0], c[1])
-    elif code == 4:
-        c0, c1, c2, c3, c4, c5 = c[0], c[1], c[2], c[3], c[4], c[5]
-        for i in range(many):
-            p[i], a[i], b[i] = _adam_corrected(g[i], p[i], a[i], b[i], c0, c1, c2, c3, c4, c5)
-    elif code == 5:
-        for i in range(many):
-            p[i], a[i], b[i] = _half_step(g[i], p[i], a[i], b[i], c[0])
-    else:
-        for i in range(many):
-            p[i], a[i], b[i] = _second_half_step(g[i], p[i], a[i], b[i], c[0])
+@cache
+def noisy_update(formula: Formula, slots: int) -> Any:
+    """The compiled `_noisy_update` of a formula.
+
+    Args:
+        formula: As `Optimizer.formulas` has it.
+        slots: How many slots it reads and returns.
+    """
+    loop, mark = update(formula, slots), fingerprint(formula)
+    return compiled_from(_noisy_update, mark, keep=True, _loop=loop)
+
+
+@cache
+def update(formula: Formula, slots: int) -> Any:
+    """The compiled loop of a formula: (g, p, slots, k, first, c) as in `_loop`.
+
+    p and the slots are written, the slots [candidate, parameter] in the columns from `first` on.
+    """
+    mark = fingerprint(formula)
+    coefficients = len(signature(formula).parameters) - 2 - slots
+    scope: dict[str, Any] = {"formula": compiled_from(formula, mark, fast=True)}
+    # In the name of this file, beside which numba keeps what it compiles.
+    exec(compile(_text(slots, coefficients), __file__, "exec"), scope)
+    return compiled_from(scope["loop"], mark, fast=True)
+
+
+def _text(slots: int, coefficients: int) -> str:
+    """The loop over one block of parameters, for so many slots and coefficients."""
+    views = [f"s{j} = slots[{j}][k, first : first + g.size]" for j in range(slots)]
+    state = "".join(f"s{j}[i], " for j in range(slots))
+    # Many coefficients are read before the loop, which is faster; few in it, as LLVM then keeps
+    # their products apart: the golden figures have their roundings.
+    ahead = [f"c{j} = c[{j}]" for j in range(coefficients)] if coefficients > 2 else []
+    numbers = "".join(f"c{j}, " if ahead else f"c[{j}], " for j in range(coefficients))
+    lines = [
+        "def loop(g, p, slots, k, first, c):",
+        *(f"    {line}" for line in [*views, *ahead]),
+        "    for i in range(g.size):",
+        f"        (p[i], {state}) = formula(g[i], p[i], {state}{numbers})",
+    ]
+    return "\n".join(lines)

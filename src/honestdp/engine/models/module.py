@@ -19,20 +19,14 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
-from honestdp.engine import grid
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
-from honestdp.engine.grid import add_scaled_rows, row_limit
-from honestdp.engine.kernels.gradients import add_squares
 from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
-from honestdp.engine.models import Layer, check_targets, chunks, columns, named, size
-from honestdp.engine.space import Space
+from honestdp.engine.models.base import Layer, Model, check_targets, chunks, named
+from honestdp.engine.models.gradients import AT_ONCE, add_clipped
 from honestdp.errors import InputError, positive_integer
-
-# Examples whose gradients are held at once: fewer and torch's own overhead shows, more and they
-# leave the cache (benchmarks/README.md).
-_AT_ONCE = 320
 
 _REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
     (nn.modules.batchnorm._BatchNorm, "mixes the examples of a lot; use GroupNorm or LayerNorm"),
@@ -44,7 +38,7 @@ _REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
 )
 
 
-class Module:
+class Module(Model):
     """A module, or a function that makes one, trained on per-example gradients.
 
     module: given as a module, every candidate starts from its parameters (a pretrained net, say);
@@ -61,6 +55,8 @@ class Module:
         written down. `functools.partial` holds anything else.
     """
 
+    kind = "module"
+
     def __init__(
         self,
         module: nn.Module | Callable[..., nn.Module],
@@ -73,7 +69,7 @@ class Module:
         self.options = _options(module, options or {})
         self._factory = None if isinstance(module, nn.Module) else partial(module, **self.options)
         self.module = module if isinstance(module, nn.Module) else _seeded(self._factory, 0)
-        self.loss, self.criterion = Loss.of(classes), criterion
+        self._loss, self.criterion = Loss.of(classes), criterion
         self._single = criterion is not None and _takes_single(criterion)
         self.tokens = None if tokens is None else positive_integer("tokens", tokens)
         _refuse(self.module)
@@ -90,6 +86,45 @@ class Module:
         made_by = self._made_by
         known = None if isinstance(made_by, nn.Module) else getattr(made_by, "__name__", None)
         return str(known or type(self.module).__name__)
+
+    @classmethod
+    def loaded(cls, code: Any, classes: int | None, facts: Mapping[str, Any]) -> Module:
+        """The module of which a file says this (see `honestdp.models.module`).
+
+        Args:
+            code: A `Module`, a torch module, its class or a function that makes one.
+            classes: How many classes it predicts; None for a number.
+            facts: Its options, whether it has a loss of its own, how many tokens it knows.
+
+        Raises:
+            InputError: If the code is another module's, or fails.
+        """
+        options = facts["options"]
+        if isinstance(code, Module):
+            if (code.loss.classes or None, code.tokens) != (classes, facts["tokens"]):
+                raise InputError("module: has other classes or tokens than the one that was saved")
+            return code.build(options)
+        if not isinstance(code, nn.Module) and not callable(code):
+            raise InputError(f"module: is a {type(code).__name__}; give an nn.Module's class")
+        criterion = _unused if facts["own_loss"] else None
+        return cls(code, classes, criterion, facts["tokens"], options)
+
+    @property
+    def loss(self) -> Loss:
+        return self._loss
+
+    @property
+    def words(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in sorted(self.options.items()))
+        made = f"{self.name}({options})" if options else self.name
+        # All that makes a run another one: it is part of what a charge, or a folder, is for.
+        own = self.criterion
+        loss = "" if own is None else f", loss {getattr(own, '__name__', type(own).__name__)}"
+        tokens = "" if self.tokens is None else f", {self.tokens} tokens"
+        return f"{made} of {self.parameters} parameters{loss}{tokens}"
+
+    def build(self, options: Mapping[str, Any]) -> Module:
+        return self.with_options(options) if options else self
 
     def with_options(self, options: Mapping[str, Any]) -> Module:
         """The same, made with these options; those that are not named stay as they are."""
@@ -112,6 +147,9 @@ class Module:
     @property
     def layout(self) -> tuple[Layer, ...]:
         return tuple((name, tuple(p.shape)) for name, p in self._trained.items())
+
+    def _made_up(self, rows: Tensor) -> Tensor:
+        return rows if self.tokens is None else torch.zeros_like(rows, dtype=torch.long)
 
     def check(self, examples: Examples) -> None:
         """Tries two made-up rows of the right shape: no row is read."""
@@ -144,9 +182,6 @@ class Module:
                 f"module: has {outputs} outputs a row for {self.loss.classes or 'no'} classes; "
                 f"give it {'1 or 2' if self.loss.classes == 2 else self.loss.outputs}"
             )
-
-    def check_sums(self, examples: Examples) -> None:
-        row_limit(size(self))
 
     def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
         # The factory draws with torch's generator, seeded here from the candidate's stream.
@@ -221,11 +256,17 @@ class Module:
         return self._sizes[examples.shape]
 
     def clipped_sum(
-        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor, space: Space
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
     ) -> ClippedSum:
         out.zero_()
         floats = 2 * params.shape[1] + 4 * self._activations(examples)
-        each = max(1, min(_AT_ONCE, space.memory // (4 * floats)))
+        each = max(1, min(AT_ONCE, buffers.memory // (4 * floats)))
         # Whole lots of several candidates where they are small, parts of one where they are not.
         together = max(1, each // max(1, int(lots.counts.max())))
         for first in range(0, len(params), together):
@@ -233,10 +274,10 @@ class Module:
             part, into = params[rows], out[rows]
             for chosen, mask in chunks(lots.of(rows), each // len(part), examples):
                 y = examples.targets[chosen]
-                x, sound = self._known(examples.dense(chosen, space))
+                x, sound = self._known(examples.dense(chosen, buffers))
                 gradients = self._gradients_of_data(part, x, y)
                 counts = mask & sound & self.loss.known(y)
-                _add_clipped(self, gradients, counts, clip.of(rows), into)
+                add_clipped(self, gradients, counts, clip.of(rows), into)
         return ClippedSum(out, clip.bound)
 
     def _known(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -256,28 +297,9 @@ class Module:
         return torch.where(sound.unsqueeze(-1), z, torch.nan)
 
 
-def _add_clipped(
-    model: Module, gradients: dict[str, Tensor], counts: Tensor, clip: Clip, units: Tensor
-) -> None:
-    """Adds the clipped gradients [candidate, example, ...] of the examples that count, each rounded
-    to whole units by itself."""
-    flat = {name: g.reshape(*g.shape[:2], -1).contiguous() for name, g in gradients.items()}
-    norms = _compiled_norms(flat, counts) if grid.has_kernels(units) else _norms(flat)
-    factor = torch.where(counts, clip.factors(norms, row_limit(units.shape[1])), 0.0)
-    for name, first in columns(model).items():
-        add_scaled_rows(units, first, flat[name], factor)
-
-
-def _norms(flat: dict[str, Tensor]) -> Tensor:
-    parts = [torch.linalg.vector_norm(g, dim=2, dtype=torch.float64) for g in flat.values()]
-    return torch.linalg.vector_norm(torch.stack(parts), dim=0)
-
-
-def _compiled_norms(flat: dict[str, Tensor], counts: Tensor) -> Tensor:
-    squares = torch.zeros(counts.shape, dtype=torch.float64)
-    for g in flat.values():
-        add_squares(g.numpy(), squares.numpy())
-    return squares.sqrt()
+def _unused(output: Tensor, target: Tensor) -> Tensor:
+    """In place of a loss of one's own, which prediction does not need."""
+    return output.sum() * 0 + target.sum() * 0
 
 
 def _refuse(module: nn.Module) -> None:

@@ -1,4 +1,4 @@
-"""One cohort at work: its tensors, and what a step does to them."""
+"""The training of one cohort: its tensors, and what a step does to them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 
 from honestdp.candidates import Candidate
+from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
 from honestdp.engine.grid import accumulator
-from honestdp.engine.kernels.update import CODES, noisy_update
+from honestdp.engine.kernels.update import noisy_update
 from honestdp.engine.lots import Lots, LotSampler
 from honestdp.engine.models import Model, size
 from honestdp.engine.noise import NoiseMaker
-from honestdp.engine.rules import RULES, Knobs, Rule
-from honestdp.engine.space import Space
+from honestdp.optimizers import Knobs, Optimizer, optimizer
 from honestdp.randomness import Randomness
 
 
@@ -38,7 +38,7 @@ class CandidateState:
 def packed_layout(model: Model, candidate: Candidate) -> list[tuple[str, int]]:
     """What a candidate's state holds at most, and how many numbers of each: the same at every
     step, so that a state written down has one length."""
-    rule, whole = RULES[candidate.rule], size(model)
+    rule, whole = optimizer(candidate.rule), size(model)
     slots = ["result", "params", *rule.slots, *(["mean"] if candidate.average else [])]
     return [*((name, whole) for name in slots), *((rate, 1) for rate in rule.rates)]
 
@@ -70,7 +70,7 @@ class _Group:
     and the running mean of the second half where it is wanted."""
 
     rows: slice
-    rule: Rule
+    rule: Optimizer
     knobs: Knobs
     params: Tensor
     state: dict[str, Tensor]
@@ -91,18 +91,19 @@ class _Group:
 
     def _compiled(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
         params = self.params.numpy()
-        slots = [self.state[name].numpy() for name in self.rule.slots] + [params, params]
-        table = self.rule.table(self.knobs, self.state, step).numpy()
-        code = CODES[self.rule.formula(step)]
-        noise.until_settled(noisy_update, total, step, self.rows, code, params, *slots[:2], table)
-        if self.rule.finish and step % self.rule.lots == 0:
+        slots = tuple(self.state[name].numpy() for name in self.rule.slots)
+        table = self.rule.table(self.knobs, self.state, step)
+        kernel = noisy_update(self.rule.formula(step), len(slots))
+        noise.until_settled(kernel, total, step, self.rows, params, slots, table)
+        if step % self.rule.lots == 0:
             self._keep(*self.rule.finish(self.params, self.state, self.knobs))
 
     def _keep(self, params: Tensor, state: dict[str, Tensor]) -> None:
         for name, value in state.items():  # first: a slot may be where the parameters were
             if value is not self.state[name]:
                 self.state[name].copy_(value)
-        self.params.copy_(params)
+        if params is not self.params:
+            self.params.copy_(params)
 
     def _averaged(self, step: int) -> int:
         """How many results the mean holds after this step; 0 while it takes none."""
@@ -118,7 +119,7 @@ class _Group:
         return self.params if step % lots == 0 else self.state[self.rule.between]
 
 
-class CohortWork:
+class CohortTraining:
     """Candidates of one model that step together."""
 
     def __init__(
@@ -145,7 +146,7 @@ class CohortWork:
         self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
         self._groups = list(self._grouped(candidates, lot_size, starts))
         self._sums = torch.empty_like(self._params, dtype=accumulator(math.ceil(lot_size)))
-        self._space = Space(memory, device)
+        self._buffers = Buffers(memory, device)
 
     def _grouped(
         self, candidates: Sequence[Candidate], lot_size: float, starts: Sequence[CandidateState]
@@ -154,8 +155,8 @@ class CohortWork:
         for (name, averaged), members in groupby(candidates, lambda c: (c.rule, c.average)):
             chosen = list(members)
             rows = slice(first, first + len(chosen))
-            params, rule = self._params[rows], RULES[name]
-            knobs = Knobs.of(chosen, self.steps, lot_size)
+            params, rule = self._params[rows], optimizer(name)
+            knobs = rule.knobs(chosen, self.steps, lot_size)
             state = rule.init(params, knobs)
             mean = torch.zeros_like(params) if averaged else None
             for k, start in enumerate(starts[rows]):
@@ -171,7 +172,7 @@ class CohortWork:
         step = self.step + 1
         lots = self._lots.draw(step)
         total = self.model.clipped_sum(
-            self._params, self.examples, lots, self._clip, self._room(lots), self._space
+            self._params, self.examples, lots, self._clip, self._room(lots), self._buffers
         )  # sensitive until the noise is in
         for group in self._groups:
             group.update(total, self._noise, step)

@@ -1,4 +1,4 @@
-"""Work space that is kept from step to step: fresh memory can cost more than the step."""
+"""Memory that is kept from step to step: fresh memory can cost more than the step."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 
-class Space:
+class Buffers:
     """Named float32 tensors, made once and handed out again. `memory` is what a chunk of a lot may
-    take; one cohort owns one space."""
+    take; every cohort has buffers of its own."""
 
     def __init__(self, memory: int, device: torch.device) -> None:
         self.memory, self.device = memory, device

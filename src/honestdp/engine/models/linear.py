@@ -1,0 +1,83 @@
+"""Linear, logistic and softmax regression."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from honestdp.engine.buffers import Buffers
+from honestdp.engine.clipping import Clip, ClippedSum, finite
+from honestdp.engine.examples import Examples
+from honestdp.engine.grid import add_products, add_rows, block_limit
+from honestdp.engine.kernels import linear
+from honestdp.engine.lots import Lots
+from honestdp.engine.models.base import Layer, chunks, columns, named, size
+from honestdp.engine.models.closed_form import (
+    ClosedForm,
+    by_all,
+    for_kernel,
+    packed,
+    rows_that_fit,
+    square,
+)
+from honestdp.engine.sparse import Sparse
+
+
+@dataclass(frozen=True)
+class Linear(ClosedForm):
+    """One linear layer: linear regression (classes=None), logistic (2), softmax regression (more).
+
+    Starts at zero unless a candidate's `initial_scale` says otherwise.
+    """
+
+    kind = "linear"
+
+    @property
+    def layout(self) -> tuple[Layer, ...]:
+        outputs = self.loss.outputs
+        return (("weight", (self.features, outputs)), ("bias", (outputs,)))
+
+    def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
+        return (2 * uniforms - 1) * ((scale or 0.0) / math.sqrt(self.features))
+
+    def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
+        part = named(self, params)
+        return by_all(inputs, part["weight"]) + part["bias"].unsqueeze(1)
+
+    def _compiled(
+        self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
+    ) -> None:
+        x, rest = examples.inputs, for_kernel(lots, params, clip, out)
+        if isinstance(x, Sparse):
+            linear.sparse_sums(self.loss.code, *packed(x), *rest)
+        else:
+            facts = examples.facts
+            both = (facts.numpy(), facts.view(torch.float32).numpy())
+            linear.dense_sums(self.loss.code, x.numpy(), *both, *rest)
+
+    def in_torch(
+        self,
+        params: Tensor,
+        examples: Examples,
+        lots: Lots,
+        clip: Clip,
+        out: Tensor,
+        buffers: Buffers,
+    ) -> ClippedSum:
+        part, at, limit = named(self, params), columns(self), block_limit(size(self))
+        out.zero_()
+        for rows, mask in chunks(
+            lots, rows_that_fit(buffers, len(params), self.features), examples
+        ):
+            x = examples.dense(rows, buffers)
+            z = torch.baddbmm(part["bias"].unsqueeze(1), x, part["weight"])
+            d = self.loss.gradient(z, examples.targets[rows])
+            d = torch.where(mask.unsqueeze(-1), d, 0.0)
+            norms = (square(d) * examples.squares[rows]).sqrt()
+            d = finite(d.mul_(clip.factors(norms, limit).unsqueeze(-1)))
+            add_products(out, at["weight"], x, d, buffers)
+            add_rows(out, at["bias"], d)
+        return ClippedSum(out, clip.bound)
