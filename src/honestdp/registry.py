@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from threading import RLock
 from typing import Generic, TypeVar
 
 from honestdp.errors import fail
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """The kinds of one thing by name: the library's own first, then those added.
+    """The kinds of one thing by name: the library's own and those added.
 
     Args:
         thing: What the kinds are kinds of, as an error message calls it: "procedure".
@@ -51,6 +52,7 @@ class Registry(Generic[T]):
         self._package = package
         self._kinds: dict[str, T] = {}
         self._loaded = False
+        self._lock = RLock()
         self._plugged = False
 
     def register(self, kind: T) -> T:
@@ -95,13 +97,13 @@ class Registry(Generic[T]):
         raise fail(self.thing, name, f"must be one of {', '.join(self.names())}")
 
     def names(self) -> tuple[str, ...]:
-        """The names of all kinds."""
+        """The names of all kinds, in the order of the alphabet."""
         return tuple(str(self.name_of(kind)) for kind in self)
 
     def __iter__(self) -> Iterator[T]:
         self._load()
         self._plug_in()
-        return iter(tuple(self._kinds.values()))
+        return iter([self._kinds[name] for name in sorted(self._kinds)])
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._find(name) is not None
@@ -113,11 +115,12 @@ class Registry(Generic[T]):
         return self._kinds.get(name)
 
     def _load(self) -> None:
-        if not self._loaded:
-            self._loaded = True
-            package = import_module(self._package)
-            for module in pkgutil.iter_modules(package.__path__, f"{self._package}."):
-                import_module(module.name)
+        with self._lock:  # whoever else asks meanwhile must not find some of them only
+            if not self._loaded:
+                package = import_module(self._package)
+                for module in pkgutil.iter_modules(package.__path__, f"{self._package}."):
+                    import_module(module.name)
+                self._loaded = True
 
     def _plug_in(self) -> None:
         if not self._plugged:

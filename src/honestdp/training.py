@@ -93,11 +93,11 @@ class Trainer:
             numbers=[draw.number for draw in draws],
             # How far a sealed search has come would tell how long it is.
             progress=self._progress(draws) if self.report and self.plan.shows_all else None,
-            stop=self.journal.stop,
         )
         found = self._under_way(draws, models, candidates, part)
         while found is None or not found.finished:
-            found = self.executor.train(work, found)
+            # A new `stop` for every round: it lets at least one step be made.
+            found = self.executor.train(replace(work, stop=self.journal.stop), found)
             self.journal.note(draws, found.states)
         return [found.parameters(i) for i in range(len(draws))]
 

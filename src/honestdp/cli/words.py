@@ -11,12 +11,13 @@ import typer
 from honestdp.cli.options import Json, Quiet
 from honestdp.cli.say import Voice
 from honestdp.errors import fail
-from honestdp.procedures import procedures
 from honestdp.words import WORDS
 
 
 def _words() -> dict[str, str]:
     """All words, those of procedures after the word itself."""
+    from honestdp.procedures import procedures
+
     own = {kind.name: kind.summary for kind in procedures if kind.summary}
     found: dict[str, str] = {}
     for name, text in WORDS.items():
