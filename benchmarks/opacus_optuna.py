@@ -49,7 +49,7 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Repeated, training
-from honestdp.private_data import split
+from honestdp.runner.private_data import split
 from honestdp.runner.run import run
 from honestdp.runner.scoring import schedule
 from honestdp.text import SIMULATION

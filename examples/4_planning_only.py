@@ -8,7 +8,7 @@ from honestdp import HonestSearch
 from honestdp.datasets import adult
 
 # Every procedure's cost for forty candidates that train at the same noise.
-print(honestdp.plan(n=36177, lot_size=250, steps=2500, candidates=40, epsilon=1.0))
+print(honestdp.cost_table(n=36177, lot_size=250, steps=2500, candidates=40, epsilon=1.0))
 
 # What a search would do under one budget, and why.
 schema = adult().schema

@@ -48,9 +48,9 @@ What plans, cards and reports mean by them; `honestdp words` says the same in th
 
 
 def words() -> str:
-    from honestdp.words import WORDS
+    from honestdp.cli.words import all_words
 
-    return WORDS_INTRO + "".join(f"| **{word}** | {text} |\n" for word, text in WORDS.items())
+    return WORDS_INTRO + "".join(f"| **{word}** | {text} |\n" for word, text in all_words().items())
 
 
 def commands() -> str:

@@ -16,12 +16,12 @@ from honestdp.engine import Linear, Schedule, examples
 from honestdp.errors import InputError
 from honestdp.planning.grid import NAMED
 from honestdp.privacy.runs import Poisson, geometric
-from honestdp.private_data import schedules
 from honestdp.procedures import Procedure
 from honestdp.procedures.composition import Composition
 from honestdp.procedures.random_repeats import RandomRepeats
 from honestdp.procedures.random_stopping import RandomStopping
 from honestdp.procedures.subset_tuning import SubsetTuning
+from honestdp.runner.private_data import schedules
 from honestdp.text import SIMULATION
 from honestdp_reproduction import honest_frontier, pools, resample
 from honestdp_reproduction.experiment import Choice

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 from cli_calls import complaint
 
-from honestdp.cli.say import Voice
+from honestdp.cli.console import Console
 from honestdp.errors import InputError
 from honestdp_reproduction import trainings
 from honestdp_reproduction.cli.experiments import EXPERIMENTS, _Teller
@@ -107,7 +107,7 @@ def test_what_comes_with_the_package_is_shown(shell, name) -> None:
 
 def test_a_log_is_told_the_time_left(capsys) -> None:
     now = [0.0]
-    teller = _Teller(Voice(False, False), lambda: now[0])
+    teller = _Teller(Console(False, False), lambda: now[0])
     for second in range(0, 100, 10):
         now[0] = float(second)
         teller("a training", second / 1000)

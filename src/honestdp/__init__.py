@@ -7,58 +7,86 @@ from typing import TYPE_CHECKING, Any
 from honestdp.version import __version__
 
 __all__ = [
+    "BudgetError",
     "Card",
     "CostTable",
+    "FolderError",
     "Grid",
     "HonestSearch",
     "InputError",
+    "Interrupted",
     "Ledger",
+    "Metric",
+    "Plan",
+    "Procedure",
     "Release",
     "Schema",
+    "SearchError",
     "Spec",
     "__version__",
     "affordable",
+    "cost_table",
     "load",
     "make_plan",
-    "plan",
+    "run",
     "verify",
 ]
 
 if TYPE_CHECKING:
-    from honestdp.errors import InputError
+    from honestdp.errors import BudgetError, FolderError, InputError, Interrupted, SearchError
     from honestdp.estimator import HonestSearch
     from honestdp.ledger import Ledger
+    from honestdp.metrics import Metric
     from honestdp.planning.affordable import affordable
-    from honestdp.planning.costs import plan
+    from honestdp.planning.costs import cost_table
     from honestdp.planning.grid import Grid
     from honestdp.planning.make import make_plan
+    from honestdp.planning.plan import Plan
     from honestdp.planning.spec import Spec
     from honestdp.planning.table import CostTable
+    from honestdp.procedures import Procedure
     from honestdp.release.card import Card, verify
     from honestdp.release.released import Release
     from honestdp.release.saved import load
+    from honestdp.runner.run import run
     from honestdp.schema import Schema
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
 _HOMES = {
+    "BudgetError": "honestdp.errors",
     "Card": "honestdp.release.card",
     "CostTable": "honestdp.planning.table",
+    "FolderError": "honestdp.errors",
     "Grid": "honestdp.planning.grid",
     "HonestSearch": "honestdp.estimator",
     "InputError": "honestdp.errors",
+    "Interrupted": "honestdp.errors",
     "Ledger": "honestdp.ledger",
+    "Metric": "honestdp.metrics",
+    "Plan": "honestdp.planning.plan",
+    "Procedure": "honestdp.procedures",
     "Release": "honestdp.release.released",
     "Schema": "honestdp.schema",
+    "SearchError": "honestdp.errors",
     "Spec": "honestdp.planning.spec",
-    "make_plan": "honestdp.planning.make",
     "affordable": "honestdp.planning.affordable",
+    "cost_table": "honestdp.planning.costs",
     "load": "honestdp.release.saved",
-    "plan": "honestdp.planning.costs",
+    "make_plan": "honestdp.planning.make",
+    "run": "honestdp.runner.run",
     "verify": "honestdp.release.card",
 }
+# Old names, for a year after the version in which they were replaced (CONTRIBUTING.md).
+_RENAMED = {"plan": "cost_table"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        import warnings
+
+        now = _RENAMED[name]
+        warnings.warn(f"honestdp.{name} is now honestdp.{now}", DeprecationWarning, stacklevel=2)
+        name = now
     if name not in _HOMES:
         raise AttributeError(f"module 'honestdp' has no attribute {name!r}")
     from importlib import import_module

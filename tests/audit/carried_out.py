@@ -1,7 +1,7 @@
 """Seeded bugs: a search that does something else than its plan claims.
 
 Some are a plan that differs from the one whose price was worked out; the others stand between the
-search and the engine, at `honestdp.training.train`.
+search and the engine, at `honestdp.runner.training.train`.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from honestdp.planning.grid import Grid
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
-from honestdp.private_data import split
 from honestdp.release.released import Release
+from honestdp.runner.private_data import split
 from honestdp.runner.run import run
 from honestdp.schema import Numeric, Schema, Target
 

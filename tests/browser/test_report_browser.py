@@ -10,7 +10,7 @@ import pytest
 from releases import SCHEMA, new_ledger, plan_of, released, table
 
 from honestdp import Card, Spec, make_plan
-from honestdp.release.card_of import card_of
+from honestdp.release.card_builder import build_card
 from honestdp.report.page import report_html
 from honestdp.runner.run import run
 from honestdp.schema import Categorical, Numeric, Target
@@ -51,7 +51,7 @@ def pages(tmp_path_factory) -> dict[str, str]:
     run(plan_of("untuned"), table(), ledger)
     release = run(plan, table(), ledger)
     hostile = run(make_plan(Spec(schema=SCHEMA, **facts)), table(), seed=1).card
-    odd = card_of(make_plan(Spec(schema=schema, **facts)), hostile.winner, hostile.others,
+    odd = build_card(make_plan(Spec(schema=schema, **facts)), hostile.winner, hostile.others,
                   "0" * 64, simulated=True)  # fmt: skip
     best, bests = released("repeats")
     written = {

@@ -49,7 +49,7 @@ def test_a_fault_in_here_is_told_by_its_kind(shell, monkeypatch) -> None:
 
 
 def test_a_failed_search_is_told_by_its_kind(shell, monkeypatch) -> None:
-    from honestdp.training import Trainer
+    from honestdp.runner.training import Trainer
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("row 7 holds Quokkazyx")

@@ -18,7 +18,7 @@ HELLO = '''
 from typing import Annotated
 import typer
 from honestdp.cli.options import Json, Quiet
-from honestdp.cli.say import Voice
+from honestdp.cli.console import Console
 from honestdp.errors import fail
 
 def command(
@@ -32,9 +32,9 @@ def command(
     """
     if not name.isalpha():
         raise fail("name", name, "must be letters")
-    voice = Voice(json_, quiet)
-    voice.note("about to greet")
-    voice.answer(f"Hello, {name}.", {"greeted": name})
+    console = Console(json_, quiet)
+    console.note("about to greet")
+    console.answer(f"Hello, {name}.", {"greeted": name})
 '''
 SEVERAL = '''
 import typer

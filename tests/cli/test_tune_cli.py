@@ -227,7 +227,7 @@ WRONG = {
     "no schema": (("--epsilon", 1), "`honestdp schema visits.csv --out schema.toml`"),
     "another target": ((*QUICK, "--target", "age"), "the schema's target is 'readmitted'"),
     "no such schema": (("--schema", "none.toml", "--epsilon", 1), "none.toml: cannot be read"),
-    "no such model": ((*QUICK, "--model", "forest"), "linear, logistic, mlp"),
+    "no such model": ((*QUICK, "--model", "forest"), "logistic, linear, mlp"),
     "no such procedure": ((*QUICK, "--procedure", "luck"), "must be one of"),
     "no such grid": ((*QUICK, "--grid", "dpsgd-41"), "dpsgd-40"),
     "a grid that is not JSON": ((*QUICK, "--grid", "{rule: dpsgd}"), "is not JSON"),
@@ -293,7 +293,7 @@ def _interrupted(*_: object) -> None:
 
 def test_resume_goes_on_with_the_same_charge(shell, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.training.Trainer.train", _interrupted)
+        patch.setattr("honestdp.runner.training.Trainer.train", _interrupted)
         said = shell("tune", "visits.csv", *QUICK, "--out", "my run", "--yes", "--test", "test.csv")
     assert "Run again with honestdp resume 'my run' to go on" in complaint(said, 130)
     assert "charge 1 stands" in said.err
@@ -310,7 +310,7 @@ def test_resume_of_what_is_no_run(shell) -> None:
 
 def test_resume_without_the_ledger_that_holds_its_charge(shell, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.training.Trainer.train", _interrupted)
+        patch.setattr("honestdp.runner.training.Trainer.train", _interrupted)
         shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes")
     assert "its run is not finished" in complaint(shell("card", "run"))
     Path("visits.ledger").rename("elsewhere")
@@ -321,7 +321,7 @@ def test_resume_without_the_ledger_that_holds_its_charge(shell, monkeypatch) -> 
 
 def test_no_files_time_tells_how_long_a_run_took(shell, monkeypatch, tmp_path) -> None:
     """Under best-of-K that would tell how many candidates there were."""
-    from honestdp.training import Trainer
+    from honestdp.runner.training import Trainer
 
     usual, seen = Trainer.train, []
 

@@ -26,7 +26,7 @@ from urllib.request import urlopen
 import pytest
 
 from honestdp import Schema
-from honestdp.cli.asked import Asked
+from honestdp.cli.config import TuneConfig
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^( *)```(.*?)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
@@ -227,7 +227,7 @@ def _check_toml(text: str, folder: Path) -> None:
         return
     place = folder / "settings.toml"
     place.write_text(text)
-    assert Asked.of(place, {}).values
+    assert TuneConfig.of(place, {}).values
 
 
 def _check_part(wanted: Any, found: Any, where: str) -> None:

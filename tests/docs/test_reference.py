@@ -124,7 +124,9 @@ def test_what_is_said_of_searches_on_adult() -> None:
 
 
 def test_the_figures_under_the_picture() -> None:
-    found = honestdp.plan(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4.0)
+    found = honestdp.cost_table(
+        n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4.0
+    )
     cost = {  # rounded up, as bounds are
         (row.procedure, row.bound, row.shape): math.ceil(100 * row.epsilon) / 100
         for row in found.rows

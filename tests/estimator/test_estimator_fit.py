@@ -21,9 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 from torch import nn
 
-from honestdp import HonestSearch, InputError, Spec, training
+from honestdp import HonestSearch, InputError, Spec
 from honestdp.errors import Interrupted
 from honestdp.estimator.search import ReleasedCandidate
+from honestdp.executors import local
 from honestdp.planning.plan import Plan
 
 # Parameters
@@ -522,14 +523,14 @@ def test_a_folder_holds_the_release(tmp_path) -> None:
 def test_ctrl_c_leaves_a_run_to_go_on_with(tmp_path, monkeypatch) -> None:
     ledger = new_ledger(tmp_path)
     made = search(grid=GRID, procedure="composition", ledger=ledger)
-    whole = training.train
+    whole = local.train
 
     def pressed(*given, **more):
         signal.raise_signal(signal.SIGINT)
         return whole(*given, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "train", pressed)
+        patch.setattr(local, "train", pressed)
         with pytest.raises(Interrupted) as raised:
             made.fit(X, Y)
     (folder,) = (tmp_path / "toy.ledger.runs").iterdir()

@@ -25,7 +25,7 @@ from honestdp import HonestSearch, Ledger, files
 from honestdp.errors import InputError
 from honestdp.planning.make import make_plan
 from honestdp.planning.spec import Spec
-from honestdp.private_data import split
+from honestdp.runner.private_data import split
 from honestdp.schema import Categorical, Numeric, Schema, Target
 
 ROWS = 80

@@ -6,7 +6,7 @@ TUNE = "tests/cli/test_tune_cli.py"
 PAGE = "tests/report/test_report_page.py"
 GUESS = "tests/privacy/test_guess.py"
 SERVE = "tests/planner/test_serve.py"
-LOSSES = "tests/privacy/test_losses.py"
+LOSSES = "tests/privacy/test_pld.py"
 
 MUTANTS = [
     Mutant("a ledger is made unasked", "cli/tune.py", "    if not yes:\n", "    if False:\n",
@@ -51,14 +51,14 @@ MUTANTS = [
            "return 1 / low", "return 0.5 / low",
            "tests/privacy/test_spending.py::"
            "test_the_share_used_is_full_where_nothing_more_fits"),
-    Mutant("the cheaper direction twice", "privacy/losses.py",
+    Mutant("the cheaper direction twice", "privacy/pld.py",
            "map(direction, (AdjacencyType.REMOVE, AdjacencyType.ADD))",
            "map(direction, (AdjacencyType.ADD, AdjacencyType.ADD))",
            LOSSES + "::test_one_step_and_many_are_dp_accountings[0.6-0.007]"),
-    Mutant("the tails of losses are cut", "privacy/losses.py",
+    Mutant("the tails of losses are cut", "privacy/pld.py",
            "slack = math.log(2 / _TAIL)", "slack = 0.0",
            LOSSES + "::test_the_reach_holds_all_but_the_tail"),
-    Mutant("one run fewer is composed", "privacy/losses.py",
+    Mutant("one run fewer is composed", "privacy/pld.py",
            "fft.rfft(probs, fast) ** count", "fft.rfft(probs, fast) ** (count - 1)",
            LOSSES + "::test_one_step_and_many_are_dp_accountings[0.6-0.007]"),
     Mutant("the planner listens to all", "planner/serve.py", 'LOOPBACK = "127.0.0.1"',

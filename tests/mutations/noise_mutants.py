@@ -68,7 +68,7 @@ MUTANTS = [
         PICK.replace("draw.number", "0"),
     ),
     *bugs(
-        "learnt bounds", "private_data.py", BOUNDS,
+        "learnt bounds", "runner/private_data.py", BOUNDS,
         BOUNDS + " * 0",
         BOUNDS.replace("scale,", "0.9 * scale,"),
         BOUNDS.replace("randomness", "Randomness.simulation(9)"),

@@ -20,7 +20,7 @@ from witness import Seen, Witness, form, text
 from honestdp import HonestSearch, Ledger, make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
-from honestdp.private_data import split
+from honestdp.runner.private_data import split
 from honestdp.runner.run import run
 from honestdp.schema import Numeric, Schema, Target
 
@@ -220,7 +220,7 @@ def broken(way: Way, given: Any, place: Path) -> Any:
         def breaks(*given: Any, **named: Any) -> Any:
             raise ValueError("cannot do it")
 
-        patch.setattr("honestdp.training.Trainer.train", breaks)
+        patch.setattr("honestdp.runner.training.Trainer.train", breaks)
         return by_run(way, given, place)
 
 

@@ -115,7 +115,7 @@ class Witness:
         from honestdp import files
         from honestdp.progress import Bar
         from honestdp.runner.run import noisy_scores
-        from honestdp.training import Trainer
+        from honestdp.runner.training import Trainer
 
         def noted(path: Path, content: bytes, *how: Any) -> None:
             files.replace_file(path, content, *how)

@@ -7,9 +7,9 @@ import shlex
 
 import pytest
 
-from honestdp.planner.answers import Asked, answer, command, read
+from honestdp.planner.answers import TuneConfig, answer, command, read
 from honestdp.planning.affordable import affordable
-from honestdp.planning.costs import plan
+from honestdp.planning.costs import cost_table
 
 SMALL = {"n": "2000", "lot_size": "50", "steps": "50", "candidates": "5", "epsilon": "1"}
 FACTS = {"n": 2000, "lot_size": 50, "steps": 50, "candidates": 5, "epsilon": 1.0}
@@ -17,7 +17,7 @@ FACTS = {"n": 2000, "lot_size": 50, "steps": 50, "candidates": 5, "epsilon": 1.0
 
 @pytest.fixture(scope="module")
 def planned():
-    return plan(**FACTS)
+    return cost_table(**FACTS)
 
 
 def test_every_row_of_the_table(planned) -> None:
@@ -66,7 +66,7 @@ def test_affordable_at_the_noise_the_search_needs(planned) -> None:
 def test_hit_probability_delta_and_subset_reach_the_library() -> None:
     more = {"hit_probability": "0.8", "delta": "1e-7", "subset": "0.2"}
     found = answer("table", SMALL | more)
-    table = plan(**FACTS, **{name: float(text) for name, text in more.items()})
+    table = cost_table(**FACTS, **{name: float(text) for name, text in more.items()})
     assert [tuple(row["cells"]) for row in found["rows"]] == [
         table.cells(row) for row in table.rows
     ]
@@ -85,9 +85,9 @@ def test_the_command_asks_the_same(monkeypatch, capsys, planned) -> None:
 
 
 def test_what_is_left_out_or_empty_is_the_readme_example() -> None:
-    assert read({}) == read({"n": "", "delta": " "}) == Asked()
-    assert command(Asked(hit_probability=0.8)).endswith("--epsilon 1 --hit-probability 0.8")
-    assert command(Asked()) == (
+    assert read({}) == read({"n": "", "delta": " "}) == TuneConfig()
+    assert command(TuneConfig(hit_probability=0.8)).endswith("--epsilon 1 --hit-probability 0.8")
+    assert command(TuneConfig()) == (
         "honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1"
     )
 

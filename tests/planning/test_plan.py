@@ -31,12 +31,12 @@ PROCEDURES = {
 
 @pytest.fixture(scope="module")
 def by_noise():
-    return honestdp.plan(**README, noise_multiplier=4)
+    return honestdp.cost_table(**README, noise_multiplier=4)
 
 
 @pytest.fixture(scope="module")
 def by_epsilon():
-    return honestdp.plan(**README, epsilon=1.0)
+    return honestdp.cost_table(**README, epsilon=1.0)
 
 
 def row(table, procedure, bound, shape=None):
@@ -86,14 +86,14 @@ def test_runs_and_chances(by_noise) -> None:
 def test_the_two_questions_answer_each_other(by_epsilon) -> None:
     for r in by_epsilon.rows:
         assert 0.995 <= r.epsilon <= 1.0
-        back = honestdp.plan(**README, noise_multiplier=r.noise_multiplier)
+        back = honestdp.cost_table(**README, noise_multiplier=r.noise_multiplier)
         assert row(back, r.procedure, r.bound, r.shape).epsilon == r.epsilon
         if r.procedure == "random-repeats":
             break  # one full table back is enough; the rest share its code
 
 
 def test_a_wanted_hit_probability_is_reached_by_every_random_search() -> None:
-    table = honestdp.plan(**README, noise_multiplier=4, hit_probability=0.9)
+    table = honestdp.cost_table(**README, noise_multiplier=4, hit_probability=0.9)
     for r in table.rows:
         if r.procedure != "untuned":
             assert r.hit_probability >= 0.9 - 1e-9
@@ -113,19 +113,19 @@ def test_a_wanted_hit_probability_is_reached_by_every_random_search() -> None:
 )
 def test_less_never_costs_more(by_noise, changed) -> None:
     """More noise, fewer steps, smaller lots, larger delta, fewer candidates."""
-    cheaper = honestdp.plan(**{**README, "noise_multiplier": 4, **changed})
+    cheaper = honestdp.cost_table(**{**README, "noise_multiplier": 4, **changed})
     for r in cheaper.rows:
         assert r.epsilon <= row(by_noise, r.procedure, r.bound, r.shape).epsilon * (1 + 1e-3)
 
 
 def test_whole_numbers_stay_whole() -> None:
     huge = 10**20 + 1
-    table = honestdp.plan(n=huge, lot_size=1, steps=1, candidates=1, noise_multiplier=1)
+    table = honestdp.cost_table(n=huge, lot_size=1, steps=1, candidates=1, noise_multiplier=1)
     assert table.inputs.n == huge
 
 
 def test_one_candidate_costs_one_run() -> None:
-    table = honestdp.plan(**{**README, "candidates": 1}, noise_multiplier=4)
+    table = honestdp.cost_table(**{**README, "candidates": 1}, noise_multiplier=4)
     for bound in ("rdp-classic", "rdp", "pld"):
         assert row(table, "composition", bound).epsilon == row(table, "untuned", bound).epsilon
     for shape in (0, 1):
@@ -172,7 +172,7 @@ def test_what_is_shown_is_never_below(value, digits) -> None:
 
 
 def test_a_shape_that_cannot_hit_so_often_keeps_its_rows_and_says_why() -> None:
-    table = honestdp.plan(**README, noise_multiplier=4, hit_probability=0.999)
+    table = honestdp.cost_table(**README, noise_multiplier=4, hit_probability=0.999)
     for procedure in ("random-repeats", "subset-tuning"):
         for bound in ("papernot-steinke", "profile"):
             lost = row(table, procedure, bound, 0)
@@ -185,7 +185,7 @@ def test_a_shape_that_cannot_hit_so_often_keeps_its_rows_and_says_why() -> None:
 
 def test_no_ratio_without_the_tightest_single_run() -> None:
     """One run needs less noise than is searched for, under "pld" but not under "rdp-classic"."""
-    table = honestdp.plan(**{**README, "steps": 100, "candidates": 10}, epsilon=1e6)
+    table = honestdp.cost_table(**{**README, "steps": 100, "candidates": 10}, epsilon=1e6)
     assert row(table, "untuned", "pld").noise_multiplier is None
     assert any(table.answer(r) is not None for r in table.rows if r.procedure == "untuned")
     assert table.single_run is None
@@ -208,11 +208,11 @@ def test_a_delta_of_one_in_n_is_refused(n) -> None:
     facts = {"n": n, "lot_size": 5, "steps": 2, "noise_multiplier": 4}
     way = f"must be below 1 in {n} rows.*leave it out for {default_delta(n):g}$"
     for delta in (1 / n, 0.5):
-        for ask in (lambda d: honestdp.plan(**facts, candidates=2, delta=d),
+        for ask in (lambda d: honestdp.cost_table(**facts, candidates=2, delta=d),
                     lambda d: honestdp.affordable(**facts, epsilon=1, delta=d)):  # fmt: skip
             with pytest.raises(InputError, match=rf"^delta={delta!r}: {way}"):
                 ask(delta)
-    found = honestdp.plan(**facts, candidates=2, delta=math.nextafter(1 / n, 0))
+    found = honestdp.cost_table(**facts, candidates=2, delta=math.nextafter(1 / n, 0))
     assert found.inputs.delta < 1 / n
 
 
@@ -233,7 +233,7 @@ BAD = [
 @pytest.mark.parametrize(("name", "value"), BAD)
 def test_bad_input_names_the_parameter_its_value_and_the_way_out(name, value) -> None:
     with pytest.raises(InputError) as caught:
-        honestdp.plan(**{**README, "noise_multiplier": 4, name: value})
+        honestdp.cost_table(**{**README, "noise_multiplier": 4, name: value})
     message = str(caught.value)
     assert message.startswith(f"{name}={value!r}: ")
     assert "\n" not in message
@@ -243,14 +243,14 @@ def test_bad_input_names_the_parameter_its_value_and_the_way_out(name, value) ->
 @pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids="abc")
 def test_numbers_too_large_for_arithmetic(name, value) -> None:
     with pytest.raises(InputError, match=rf"^{name}=") as caught:
-        honestdp.plan(**{**README, "noise_multiplier": 4, name: value})
+        honestdp.cost_table(**{**README, "noise_multiplier": 4, name: value})
     assert len(str(caught.value)) < 120
 
 
 @pytest.mark.parametrize("shapes", [[None], ["x"], "poisson", None, 1.0, [math.nan], [10**400]])
 def test_bad_shapes(shapes) -> None:
     with pytest.raises(InputError, match=r"^shapes?="):
-        honestdp.plan(**README, noise_multiplier=4, shapes=shapes)
+        honestdp.cost_table(**README, noise_multiplier=4, shapes=shapes)
 
 
 @pytest.mark.parametrize("noise", [0, 1e200, 1e-200, math.nan, "4"])
@@ -265,7 +265,9 @@ def test_bad_noise_affords_nothing(noise) -> None:
 @pytest.mark.parametrize("lot_size", [1, 1000])
 def test_the_ends_of_the_noise(noise, lot_size) -> None:
     """At its limits every row is a number, or says that it has none."""
-    table = honestdp.plan(n=1000, lot_size=lot_size, steps=10, candidates=3, noise_multiplier=noise)
+    table = honestdp.cost_table(
+        n=1000, lot_size=lot_size, steps=10, candidates=3, noise_multiplier=noise
+    )
     known = [r.epsilon for r in table.rows if r.epsilon is not None]
     assert known
     assert all(math.isfinite(epsilon) for epsilon in known)
@@ -274,17 +276,17 @@ def test_the_ends_of_the_noise(noise, lot_size) -> None:
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, 1e-9, 1e9])
 def test_bad_or_unreachable_epsilon(value) -> None:
     with pytest.raises(InputError, match="epsilon="):
-        honestdp.plan(n=100, lot_size=50, steps=10, candidates=3, epsilon=value, delta=1e-12)
+        honestdp.cost_table(n=100, lot_size=50, steps=10, candidates=3, epsilon=value, delta=1e-12)
 
 
 @pytest.mark.parametrize("both", [{}, {"epsilon": 1, "noise_multiplier": 2}])
 def test_exactly_one_question(both) -> None:
     with pytest.raises(InputError, match="exactly one"):
-        honestdp.plan(**README, **both)
+        honestdp.cost_table(**README, **both)
 
 
 def test_a_bound_without_an_answer_is_null_and_says_so() -> None:
-    table = honestdp.plan(**README, noise_multiplier=4, delta=1e-30)
+    table = honestdp.cost_table(**README, noise_multiplier=4, delta=1e-30)
     lost = row(table, "random-stopping", "liu-talwar")  # its own delta_2 is above this delta
     assert lost.epsilon is None
     assert table.cells(lost)[6] == "-"
@@ -298,6 +300,6 @@ def test_what_a_budget_affords() -> None:
     assert set(most) == set(PROCEDURES) - {"untuned"}
     assert most["composition"] < 10 < most["random-repeats"] <= most["threshold"]
     for k, fits in ((most["composition"], True), (most["composition"] + 1, False)):
-        table = honestdp.plan(**{**README, "candidates": k}, noise_multiplier=4)
+        table = honestdp.cost_table(**{**README, "candidates": k}, noise_multiplier=4)
         assert (row(table, "composition", "pld").epsilon <= 1.0) == fits
     assert set(honestdp.affordable(**job, epsilon=0.1).values()) == {0}

@@ -12,11 +12,11 @@ import pytest
 from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
 
 from honestdp import Card, InputError, Ledger, make_plan, verify
-from honestdp.private_data import split
 from honestdp.release.card import json_schema
-from honestdp.release.card_of import card_of
+from honestdp.release.card_builder import build_card
 from honestdp.report.page import report_html
 from honestdp.runner import publish
+from honestdp.runner.private_data import split
 from honestdp.runner.run import run
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION
@@ -133,11 +133,11 @@ def test_a_card_from_before_the_split_seed_opens(tmp_path, monkeypatch):
     plan, ledger = plan_of("composition"), new_ledger(tmp_path / "toy.ledger")
 
     def before(*given, simulated):
-        card = card_of(*given, simulated=simulated)
+        card = build_card(*given, simulated=simulated)
         del card.declared_public["split_seed"]
         return card
 
-    monkeypatch.setattr(publish, "card_of", before)
+    monkeypatch.setattr(publish, "build_card", before)
     run(plan, table(), ledger, folder=tmp_path / "run")
     card = Card.load(tmp_path / "run")
     assert "split_seed" not in card.to_json().decode() + card.prose()

@@ -8,10 +8,10 @@ from releases import SCHEMA
 
 from honestdp import Card, Spec, make_plan
 from honestdp.planning.plan import Plan
-from honestdp.release.card_of import card_of
+from honestdp.release.card_builder import build_card
 
 
 def planned(**facts: Any) -> tuple[Card, Plan]:
     known = {"schema": SCHEMA, "rows": 60, "epsilon": 2.0, "delta": 1e-4, "steps": 4, "lot_size": 8}
     plan = make_plan(Spec(**{**known, **facts}))
-    return card_of(plan, None, (), "0" * 64, simulated=True), plan
+    return build_card(plan, None, (), "0" * 64, simulated=True), plan

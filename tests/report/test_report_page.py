@@ -13,9 +13,9 @@ from releases import GRID, KINDS, SCHEMA, new_ledger, plan_of, released, table
 
 from honestdp import Card, InputError
 from honestdp.report.candidate_figures import Candidates
-from honestdp.report.facts import Budget, Promise, score_noise
 from honestdp.report.inputs import Declared
 from honestdp.report.page import _plotly, report_html, write_report
+from honestdp.report.view_model import Budget, Promise, score_noise
 from honestdp.runner.run import run
 from honestdp.schema import Categorical, Numeric, Target
 from honestdp.text import SIMULATION, small, up

@@ -26,7 +26,7 @@ from honestdp.errors import Interrupted
 from honestdp.resume import journal
 from honestdp.resume.state import StateFile
 from honestdp.runner.run import run
-from honestdp.training import models_of
+from honestdp.runner.training import models_of
 
 KINDS = ("random-repeats", "subset-tuning", "composition")
 

@@ -238,7 +238,7 @@ def test_other_rows_are_not_gone_on_with(tmp_path, monkeypatch):
 
 
 def test_bounds_are_learnt_once(tmp_path, monkeypatch):
-    from honestdp import private_data
+    from honestdp.runner import private_data
 
     plan, ledger, calls = plan_of("untuned"), new_ledger(tmp_path), []
     learn = private_data.learn_numbers
@@ -309,13 +309,13 @@ def test_ctrl_c_while_the_rows_are_read(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.private_data.split", pressed)
+        patch.setattr("honestdp.runner.private_data.split", pressed)
         with pytest.raises(Interrupted, match=r"charge 1 stands. Run again with folder="):
             run(plan, table(), ledger, folder=tmp_path / "run")
     run(plan, table(), ledger, folder=tmp_path / "run")
     other = new_ledger_in(tmp_path / "other")
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.private_data.split", pressed)
+        patch.setattr("honestdp.runner.private_data.split", pressed)
         with pytest.raises(
             Interrupted, match=r"receipt=ledger.charge\(1\) to go on from the start"
         ):

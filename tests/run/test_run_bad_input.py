@@ -163,7 +163,7 @@ def test_other_failures_of_a_table_are_told_by_their_kind(
         raise RuntimeError(f"{PLANTED[0]}\n{PLANTED[1]}")
 
     with monkeypatch.context() as patch:
-        patch.setattr("honestdp.private_data.split", fails)
+        patch.setattr("honestdp.runner.private_data.split", fails)
         with refused("table: cannot be read (RuntimeError)", "The charge stands"):
             run(plan, good_table(), ledger)
     run(plan, good_table(), ledger, receipt=ledger.history()[0].receipt)

@@ -136,7 +136,7 @@ def test_a_kind_in_one_file_outside_works_everywhere(own: ModuleType, tmp_path: 
 
 
 def test_without_it_the_kind_is_unknown() -> None:
-    with pytest.raises(InputError, match=r"kind='levels': must be .numeric. or .categorical.$"):
+    with pytest.raises(InputError, match=r"kind='levels': must be .categorical. or .numeric.$"):
         small_schema(columns={"pain": {"kind": "levels"}})
 
 

@@ -21,10 +21,10 @@ from search_tables import SCHEMA, asked, spec, table
 
 from honestdp import make_plan
 from honestdp.engine import Candidate, Linear, Schedule, cohort_training, examples, noise, train
-from honestdp.private_data import PrivateData
 from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
+from honestdp.runner.private_data import PrivateData
 from honestdp.runner.scoring import noisy_scores
 from honestdp.schema import Numeric, Schema
 

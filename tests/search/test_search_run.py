@@ -18,14 +18,14 @@ from honestdp.executors.local import LocalExecutor
 from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.spec import Spec
 from honestdp.privacy.spending import Spending
-from honestdp.private_data import PrivateData, split
 from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
+from honestdp.runner.private_data import PrivateData, split
 from honestdp.runner.run import run
 from honestdp.runner.scoring import noisy_scores, outcomes, schedule
+from honestdp.runner.training import Trainer
 from honestdp.schema import Categorical, Numeric
-from honestdp.training import Trainer
 
 
 def keep(plan, kept, draws, parameters, scores, randomness):

@@ -13,7 +13,7 @@ from search_tables import GRID, SCHEMA
 
 from honestdp.planning.make import make_plan
 from honestdp.planning.spec import Spec
-from honestdp.private_data import split
+from honestdp.runner.private_data import split
 
 pytestmark = pytest.mark.data
 

@@ -16,8 +16,8 @@ from honestdp.candidates import Candidate
 from honestdp.compiled import fingerprint
 from honestdp.optimizers import Hyperparameter, Optimizer, fraction, optimizer, optimizers
 from honestdp.runner.run import run
+from honestdp.runner.training import rescaled
 from honestdp.testing import check_optimizer
-from honestdp.training import rescaled
 
 OWN = ("adadp", "balanced", "dpadam", "dpadambc", "dpadamwosm", "dpmomentum", "dpsgd")
 MORE = {"dpadam": {"beta1": 0.5, "beta2": 0.9}, "balanced": {"kappa": 0.5}, "dpsgd": {}}
@@ -74,7 +74,7 @@ def test_one_from_outside_runs_resumes_and_is_saved(tmp_path):
 def test_the_winner_of_a_subset_is_rescaled():
     made = plan(procedure="subset-tuning")
     one = made.candidates[0]
-    from honestdp.private_data import schedules
+    from honestdp.runner.private_data import schedules
 
     rest = schedules(made)[1]
     wanted = one.learning_rate * rest.lot_size / made.lot_sizes[0]

@@ -14,11 +14,11 @@ from honestdp.datasets.dataset import split
 from honestdp.engine import Examples, Linear, examples
 from honestdp.planning.grid import NAMED
 from honestdp.planning.plan import Plan
-from honestdp.private_data import PrivateData, schedules
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
+from honestdp.runner.private_data import PrivateData, schedules
+from honestdp.runner.training import rescaled
 from honestdp.schema import Schema
-from honestdp.training import rescaled
 from honestdp_reproduction.experiment import seed
 from honestdp_reproduction.pools import Material, Pool
 

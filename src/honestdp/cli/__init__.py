@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import typer
 
 from honestdp import __version__
+from honestdp.cli.console import Stopped
 from honestdp.cli.registry import LazyGroup
-from honestdp.cli.say import Stopped
 from honestdp.errors import BudgetError, InputError, SearchError
 
 app = typer.Typer(

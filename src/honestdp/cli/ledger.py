@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet, number
-from honestdp.cli.say import Voice
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,7 +38,7 @@ def create(
     from honestdp.schema import Schema
 
     made = Ledger.create(path, schema=Schema.load(schema), epsilon=epsilon, delta=delta)
-    Voice(json_, quiet).answer(
+    Console(json_, quiet).answer(
         f"made: {path}, for {made.opening.dataset!r}: epsilon {epsilon:g}, delta {delta:g} in all",
         {"ledger": str(path), "head": made.head},
     )
@@ -89,7 +89,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
         f"head {ledger.head}",
         *(["(a charge has the number of its entry; its release is an entry too)"] if rows else []),
     ]
-    Voice(json_, quiet).answer("\n".join(lines), facts)
+    Console(json_, quiet).answer("\n".join(lines), facts)
 
 
 @app.command("verify")
@@ -107,4 +107,4 @@ def verify(
 
     ledger = Ledger.inspect(path)
     ledger.verify(head)
-    Voice(json_, quiet).answer("every entry is sound", {"sound": True, "head": ledger.head})
+    Console(json_, quiet).answer("every entry is sound", {"sound": True, "head": ledger.head})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.cli.say import Voice
 from honestdp.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def command(
         from honestdp.report.picture import check_target
 
         check_target(plot)
-    voice = Voice(json_, quiet)
-    with voice.busy("computing"):
-        from honestdp.planning.costs import plan
+    console = Console(json_, quiet)
+    with console.busy("computing"):
+        from honestdp.planning.costs import cost_table
 
-        table = plan(**facts)
+        table = cost_table(**facts)
     if json_:
         typer.echo(json.dumps(table.to_dict(), indent=2))
     else:
@@ -111,7 +111,7 @@ def command(
         from honestdp.report.cost_plot import draw
 
         draw(table, plot)
-        voice.note(f"drawn: {plot}")
+        console.note(f"drawn: {plot}")
 
 
 def _serve(start: dict[str, Any], port: int, open_: bool, quiet: bool) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from honestdp.cli.asked import Asked
+from honestdp.cli.config import TuneConfig
+from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet
-from honestdp.cli.say import Voice
 from honestdp.errors import InputError
 
 
@@ -30,15 +30,15 @@ def command(
     from honestdp.release.card import Card
     from honestdp.report.page import write_report
 
-    voice = Voice(json_, quiet)
+    console = Console(json_, quiet)
     place = ledger
     if ledger is None and not Card.load(run).mark:
         place = _named(run)
         if place is None:
-            voice.note("ledger: none named and none at hand; the report is without its history")
-    with voice.busy("drawing the report"):
+            console.note("ledger: none named and none at hand; the report is without its history")
+    with console.busy("drawing the report"):
         page = write_report(run, None if place is None else Ledger.inspect(place))
-    voice.answer(f"written: {page}", {"report": str(page)})
+    console.answer(f"written: {page}", {"report": str(page)})
     if open_:
         typer.launch(page.absolute().as_uri())
 
@@ -50,7 +50,7 @@ def _named(run: Path) -> Path | None:
     if not (run / CONFIG).is_file():
         return None
     try:
-        place = Asked.of(run / CONFIG, {}).path("ledger")
+        place = TuneConfig.of(run / CONFIG, {}).path("ledger")
     except InputError:  # only a help to find it; the card is checked all the same
         return None
     return place if place is not None and place.exists() else None

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honestdp.cli.say import Voice
+from honestdp.cli.console import Console
 from honestdp.errors import InputError
 from honestdp.files import ANYONE, replace_file
 from honestdp.release.tested import Tested, known, tested
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def show(
-    release: Release, ledger: Ledger | None, out: Path, test: Table | None, voice: Voice
+    release: Release, ledger: Ledger | None, out: Path, test: Table | None, console: Console
 ) -> None:
     """Try the model on public rows, draw the report, say all of it."""
     found = None
     if test is not None and release.winner is not None:
-        with voice.busy("trying the model on the public test rows"):
+        with console.busy("trying the model on the public test rows"):
             found = _tried(release, test, out)
-    with voice.busy("drawing the report"):
+    with console.busy("drawing the report"):
         from honestdp.report.page import write_report
 
         write_report(out, ledger)
-    voice.answer(
+    console.answer(
         "\n".join(_lines(release, ledger, out, found)), _facts(release, ledger, out, found)
     )
 

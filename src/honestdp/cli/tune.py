@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.asked import Asked
+from honestdp.cli.config import TuneConfig
+from honestdp.cli.console import Console, Stopped
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.cli.say import Stopped, Voice
 from honestdp.errors import BudgetError, InputError, Interrupted, fail
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ def command(
         "procedure": procedure, "model": model, "grid": grid, "steps": steps, "lot_size": lot_size,
         "rows": rows, "ledger": ledger, "out": out, "test": test, "seed": seed,
     }  # fmt: skip
-    voice = Voice(json_, quiet)
-    _tune(Asked.of(spec, flags, further or ()), voice, dry_run=dry_run, yes=yes)
+    console = Console(json_, quiet)
+    _tune(TuneConfig.of(spec, flags, further or ()), console, dry_run=dry_run, yes=yes)
 
 
 def resume(
@@ -143,16 +143,16 @@ def resume(
         raise fail("run", str(run), f"is finished; {way}")
     if not kept.is_file():
         raise fail("run", str(run), "holds no interrupted tune; give the folder of one")
-    asked = Asked.of(kept, {"out": run}, base=run)
+    asked = TuneConfig.of(kept, {"out": run}, base=run)
     ledger = asked.path("ledger")
     if ledger is not None and not ledger.exists():
         raise fail("ledger", str(ledger), "is gone; put it back: it holds the charge of this run")
-    _tune(asked, Voice(json_, quiet), dry_run=False, yes=False)
+    _tune(asked, Console(json_, quiet), dry_run=False, yes=False)
 
 
-def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
+def _tune(asked: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> None:
     """Plan, pay, run, try on public rows, show."""
-    with voice.busy("planning"):
+    with console.busy("planning"):
         from honestdp.cli.result import public_rows, show
         from honestdp.planning.make import make_plan
         from honestdp.planning.spec import Spec
@@ -166,24 +166,24 @@ def _tune(asked: Asked, voice: Voice, *, dry_run: bool, yes: bool) -> None:
             raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
         spec = Spec(schema=schema, rows=_rows(asked, table, schema), **facts)
         plan = make_plan(spec)
-    voice.note("The plan", style="bold green")
-    voice.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
+    console.note("The plan", style="bold green")
+    console.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
     if plan.spec.rows < FEW:
-        voice.note(f"Few rows: below {FEW}, little can be learnt within a small epsilon.\n")
+        console.note(f"Few rows: below {FEW}, little can be learnt within a small epsilon.\n")
     if dry_run:
         said = "a dry run: nothing was charged, trained or written"
-        voice.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
+        console.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
         return
     out = asked.path("out") or Path(f"{schema.name}-run")
     test = None if test is None else public_rows(schema, test)
-    ledger = None if "seed" in asked.values else _ledger(asked, plan, out, voice, yes)
-    release = _carried_out(asked, plan, table, ledger, out, voice)
-    show(release, ledger, out, test, voice)
+    ledger = None if "seed" in asked.values else _ledger(asked, plan, out, console, yes)
+    release = _carried_out(asked, plan, table, ledger, out, console)
+    show(release, ledger, out, test, console)
     if release.winner is None:
         raise typer.Exit(NOTHING)
 
 
-def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
+def _tables(asked: TuneConfig) -> tuple[Schema, Any, Any]:
     """The schema, the table (of a file only the header is read), and public rows to test on."""
     from honestdp.schema import Schema
     from honestdp.schema.files import TableFile, same_file
@@ -214,7 +214,7 @@ def _tables(asked: Asked) -> tuple[Schema, Any, Any]:
     return schema, table, public
 
 
-def _rows(asked: Asked, table: Any, schema: Schema) -> int:
+def _rows(asked: TuneConfig, table: Any, schema: Schema) -> int:
     """The number of rows, counted; raises InputError, before anything is charged, if it is not
     what the user said."""
     from honestdp.schema.files import TableFile
@@ -228,7 +228,7 @@ def _rows(asked: Asked, table: Any, schema: Schema) -> int:
     return found
 
 
-def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Ledger:
+def _ledger(asked: TuneConfig, plan: Plan, out: Path, console: Console, yes: bool) -> Ledger:
     """The table's ledger; made with this plan's total if there is none and the user agrees.
 
     By default it lies beside the table, not the run: all runs on a table share one budget.
@@ -243,15 +243,17 @@ def _ledger(asked: Asked, plan: Plan, out: Path, voice: Voice, yes: bool) -> Led
     _check_no_other(path, _ledger_path(asked, plan, own=True), schema.name)
     total = f"epsilon {plan.spec.epsilon:g} and delta {plan.delta:.3g}"
     if not yes:
-        voice.note(
+        console.note(
             f"There is no ledger {path} yet. It keeps the total that may ever be spent on "
             f"{schema.name!r},\nby this run and all later ones (`honestdp ledger create` makes one "
             "with another total)."
         )
-        if voice.silent or not _agrees(f"Make it, with {total}?"):
+        if console.silent or not _agrees(f"Make it, with {total}?"):
             raise InputError(f"ledger: there is no {path}; --yes makes it, with {total}")
     made = Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
-    voice.note(f"A new ledger, {path}: {total} for all that will ever be asked of {schema.name!r}.")
+    console.note(
+        f"A new ledger, {path}: {total} for all that will ever be asked of {schema.name!r}."
+    )
     return made
 
 
@@ -273,7 +275,7 @@ def _check_no_other(path: Path, usual: Path, dataset: str) -> None:
             )
 
 
-def _would_fit(asked: Asked, plan: Plan) -> str:
+def _would_fit(asked: TuneConfig, plan: Plan) -> str:
     """Whether the table's ledger, where there is one, would pay for the plan now."""
     from honestdp.ledger import Ledger
 
@@ -284,7 +286,7 @@ def _would_fit(asked: Asked, plan: Plan) -> str:
     return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
 
 
-def _ledger_path(asked: Asked, plan: Plan, own: bool = False) -> Path:
+def _ledger_path(asked: TuneConfig, plan: Plan, own: bool = False) -> Path:
     """The ledger that was named, or (`own`) the table's usual one: visits.csv.gz has visits.ledger;
     the table that comes with honestdp one in this folder."""
     named, data = asked.path("ledger"), asked.path("data")
@@ -306,16 +308,16 @@ def _agrees(question: str) -> bool:
 
 
 def _carried_out(
-    asked: Asked, plan: Plan, table: Any, ledger: Ledger | None, out: Path, voice: Voice
+    asked: TuneConfig, plan: Plan, table: Any, ledger: Ledger | None, out: Path, console: Console
 ) -> Release:
     from contextlib import nullcontext
 
-    with voice.busy("getting ready"):
+    with console.busy("getting ready"):
         from honestdp.progress import Bar
         from honestdp.runner.run import run
 
     kept = {**asked.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
-    bar = nullcontext() if voice.silent else Bar(simulated=ledger is None)
+    bar = nullcontext() if console.silent else Bar(simulated=ledger is None)
     try:
         with bar as progress:
             return run(
@@ -325,7 +327,7 @@ def _carried_out(
                 seed=asked.values.get("seed"),
                 folder=out,
                 progress=progress,
-                config=Asked(kept).to_toml(out),
+                config=TuneConfig(kept).to_toml(out),
             )
     except Interrupted as stop:
         raise Stopped(str(stop)) from None

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet
-from honestdp.cli.say import Voice
 from honestdp.errors import fail
 from honestdp.words import WORDS
 
 
-def _words() -> dict[str, str]:
+def all_words() -> dict[str, str]:
     """All words, those of procedures after the word itself."""
     from honestdp.procedures import procedures
 
@@ -30,7 +30,7 @@ def _words() -> dict[str, str]:
 def command(
     word: Annotated[
         list[str] | None,
-        typer.Argument(help="One of them; none: all.", autocompletion=lambda: list(_words())),
+        typer.Argument(help="One of them; none: all.", autocompletion=lambda: list(all_words())),
     ] = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -39,7 +39,7 @@ def command(
 
     Example: honestdp words noise multiplier
     """
-    known = _words()
+    known = all_words()
     asked = " ".join(word or ()).lower().replace("_", " ")
     names = [
         name for name in known if not asked or asked.replace("-", " ") == name.replace("-", " ")
@@ -54,4 +54,4 @@ def command(
         fill(f"{name:<{wide}}{text}", 98, subsequent_indent=" " * wide)
         for name, text in found.items()
     ]
-    Voice(json_, quiet).answer("\n".join(lines), found)
+    Console(json_, quiet).answer("\n".join(lines), found)

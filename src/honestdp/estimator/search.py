@@ -26,11 +26,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from honestdp.errors import InputError, fail
-from honestdp.estimator import inputs, shown
+from honestdp.estimator import inputs
+from honestdp.estimator import repr as representation
 from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
 from honestdp.estimator.labels import check_kind, checked_dtype, decoded, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
-from honestdp.estimator.work import carried_out
+from honestdp.estimator.run_folder import carried_out
 from honestdp.ledger import Ledger
 from honestdp.models.base import OPTION
 from honestdp.planning.make import make_plan
@@ -503,13 +504,13 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
-        return shown.text(self)
+        return representation.text(self)
 
     def _repr_html_(self) -> str:
-        return shown.html(self)
+        return representation.html(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": shown.text(self), "text/html": shown.html(self)}
+        return {"text/plain": representation.text(self), "text/html": representation.html(self)}
 
 
 def _places(width: int) -> tuple[str, ...]:

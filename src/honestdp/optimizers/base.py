@@ -117,7 +117,7 @@ class Optimizer(ABC):
             learning rate.
         between: The slot that holds the result while a step has read only some of its lots.
         scales_with_lot: Whether its steps are proportional to the lot's sum, so that the learning
-            rate has to grow with the lot size (see `rescaled` in `honestdp.training`).
+            rate has to grow with the lot size (see `rescaled` in `honestdp.runner.training`).
         follows_noise: Whether its step size follows from the noise and other public facts: then
             fewer steps do as well (see `honestdp.planning.defaults`).
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from honestdp.errors import InputError, fail
 from honestdp.planning.affordable import MOST, affordable
-from honestdp.planning.costs import plan
+from honestdp.planning.costs import cost_table
 from honestdp.planning.table import CostTable, Row
 from honestdp.text import small, up
 
@@ -138,7 +138,7 @@ def _planned(asked: Asked) -> CostTable:
 
 @lru_cache(maxsize=512)
 def _plan(**facts: Any) -> CostTable:
-    return plan(**facts)
+    return cost_table(**facts)
 
 
 @lru_cache(maxsize=512)

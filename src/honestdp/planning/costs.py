@@ -1,4 +1,4 @@
-"""`honestdp.plan`: what an honest search costs, under every procedure, side by side.
+"""`honestdp.cost_table`: what an honest search costs, under every procedure, side by side.
 
 Public inputs only. Given the noise it answers epsilon; given epsilon it answers the noise.
 """
@@ -53,7 +53,7 @@ def checked_delta(delta: object, rows: int) -> float:
     return found
 
 
-def plan(
+def cost_table(
     *,
     n: int,
     lot_size: int,
@@ -75,7 +75,7 @@ def plan(
     `hit_probability` asks for searches that draw the best candidate at least that often; without
     it the expected number of runs is `candidates`. `subset` is the share subset-tuning tunes on.
 
-    >>> table = plan(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4)
+    >>> table = cost_table(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4)
     >>> print(table)  # doctest: +SKIP
     """
     if (noise_multiplier is None) == (epsilon is None):

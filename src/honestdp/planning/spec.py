@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any
 
 from honestdp.errors import (
@@ -136,7 +135,7 @@ class Spec:
         if self.hit_probability is not None and self.mean_runs is not None:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
         further = {name: known[name](name, value) for name, value in self.procedure_options.items()}
-        object.__setattr__(self, "procedure_options", MappingProxyType(further))
+        object.__setattr__(self, "procedure_options", further)
 
     @property
     def request(self) -> Request:
@@ -208,7 +207,7 @@ _OPTION_FIELDS = (
 
 def _options_of(procedure: str) -> Options:
     """Which options a procedure reads, and what checks them."""
-    if procedure == AUTO:
+    if isinstance(procedure, str) and procedure == AUTO:
         return _AUTO_OPTIONS
     return {**procedures.get(procedure).options, "bound": _any_name}
 

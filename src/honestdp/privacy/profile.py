@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from honestdp.errors import open_unit
-from honestdp.privacy import losses
+from honestdp.privacy import pld
 from honestdp.privacy.curve import RdpCurve
 
 Floats = NDArray[np.float64]
@@ -243,12 +243,12 @@ def _composed(
     for q, sigma, count in sampled:
         if q == 1:  # Gaussians compose to a Gaussian exactly
             sigma, count = sigma / math.sqrt(count), 1
-        one = losses.one_step(q, sigma, step)
+        one = pld.one_step(q, sigma, step)
         group = _group(count)  # in two stages, as high powers lose digits
         groups, rest = divmod(count, group)
-        parts.append(losses.repeated(losses.repeated(one, group), groups))
+        parts.append(pld.repeated(pld.repeated(one, group), groups))
         if rest:
-            parts.append(losses.repeated(one, rest))
+            parts.append(pld.repeated(one, rest))
     composed = reduce(PrivacyLossDistribution.compose, parts)
     return LossDistributionProfile(composed, sum(count for _, _, count in sampled), is_tight)
 

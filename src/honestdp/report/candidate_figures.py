@@ -10,9 +10,9 @@ from typing import Any
 from honestdp.errors import InputError
 from honestdp.metrics import Metric
 from honestdp.release.card import Card, Chosen
-from honestdp.report.facts import score_noise, shown
 from honestdp.report.figures import Figure, axis, figure, plain
 from honestdp.report.inputs import Declared
+from honestdp.report.view_model import score_noise, shown
 
 SHADES = 5  # of scores, in parallel coordinates
 PAIR = ("learning_rate", "clip_norm")

@@ -10,9 +10,9 @@ from honestdp.planning.table import Inputs
 from honestdp.procedures.base import HIT_PROBABILITY, SUBSET
 from honestdp.release.card import Card
 from honestdp.report.cost_plot import cost_lines, request_line
-from honestdp.report.facts import Budget
 from honestdp.report.inputs import Declared
 from honestdp.report.picture import Line
+from honestdp.report.view_model import Budget
 from honestdp.text import up
 
 Figure = dict[str, Any]

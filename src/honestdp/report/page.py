@@ -22,7 +22,7 @@ from honestdp.errors import InputError
 from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
 from honestdp.release.card import Card, verify
-from honestdp.report import facts
+from honestdp.report import view_model
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
 from honestdp.report.inputs import Declared, TestResults
@@ -95,7 +95,7 @@ def _page(
     card: Card, ledger: Ledger | None, charge: Charge | None, tested: TestResults | None
 ) -> str:
     declared = Declared.of(card)
-    budget = None if ledger is None or charge is None else facts.Budget.of(ledger, charge)
+    budget = None if ledger is None or charge is None else view_model.Budget.of(ledger, charge)
     costs, candidates = Costs(card, declared), Candidates.of(card, declared)
     figures: dict[str, Figure] = {"costs": costs.figure}
     if budget is not None and len(budget.points) > 1:
@@ -105,17 +105,17 @@ def _page(
     return _templates().get_template("page.html").render(
         card=card,
         declared=declared,
-        promise=facts.Promise.of(card),
-        tiles=facts.tiles(card, declared, tested, budget),
+        promise=view_model.Promise.of(card),
+        tiles=view_model.tiles(card, declared, tested, budget),
         budget=budget,
         costs=costs,
         candidates=candidates,
         tabs=tabs,
-        trained_on=facts.trained_on(declared),
-        scored_on=facts.scored_on(declared),
+        trained_on=view_model.trained_on(declared),
+        scored_on=view_model.scored_on(declared),
         shows_all=card.releases_all,
-        settings=[] if card.winner is None else facts.settings(card.winner),
-        columns=facts.columns(declared),
+        settings=[] if card.winner is None else view_model.settings(card.winner),
+        columns=view_model.columns(declared),
         figures={name: _marked(card, figure) for name, figure in figures.items()},
         library=Markup(library),
         style=Markup(style),
@@ -203,7 +203,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"up": up, "small": small, "shown": facts.shown}
+    found.filters |= {"up": up, "small": small, "shown": view_model.shown}
     return found
 
 

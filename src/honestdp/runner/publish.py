@@ -13,7 +13,7 @@ from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Outcome
 from honestdp.release.card import Card, Chosen, LedgerEntry
-from honestdp.release.card_of import card_of
+from honestdp.release.card_builder import build_card
 from honestdp.release.json_files import WIDEST, room_for, sha256
 from honestdp.release.model_files import read_model, write_model
 from honestdp.release.predictor import Predictor
@@ -71,7 +71,7 @@ def publish(
     settings = () if plan.shows_all else tuple(zip(plan.grid.settings, models, strict=True))
     files = write_model(schema, winner, found[1:], receipt is None, settings)
     chosen = [_chosen(one.setting, one.noisy_score) for one in found]
-    card = card_of(
+    card = build_card(
         plan,
         chosen[0] if chosen else None,
         tuple(chosen[1:]),

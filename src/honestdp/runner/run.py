@@ -18,15 +18,15 @@ from honestdp.errors import InputError, positive_integer
 from honestdp.executors import Executor, executors
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
-from honestdp.private_data import PrivateData, checked_table
 from honestdp.procedures import Draw, Outcome
 from honestdp.release.released import Release
 from honestdp.runner.charging import check_paid_or_simulated
+from honestdp.runner.private_data import PrivateData, checked_table
 from honestdp.runner.progress import Report
 from honestdp.runner.publish import check_serialisable
 from honestdp.runner.scoring import noisy_scores, outcomes, schedule
 from honestdp.runner.session import Account, Session
-from honestdp.training import Trainer, models_of
+from honestdp.runner.training import Trainer, models_of
 
 
 def run(

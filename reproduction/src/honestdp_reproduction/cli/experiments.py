@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from honestdp.cli.console import Console, Stopped
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.cli.say import Stopped, Voice
 from honestdp.errors import fail
 
 if TYPE_CHECKING:
@@ -108,18 +108,18 @@ def _command(name: str, one: Experiment) -> Callable[..., None]:
         chosen = tuple(number(sigma) for sigma in _listed(sigmas) or ()) or None
         choice = Choice(_listed(datasets), _listed(models), chosen, repetitions)
         experiment = import_module(f"honestdp_reproduction.{name.replace('-', '_')}")
-        voice, store = Voice(json_, quiet), _store(results)
+        console, store = Console(json_, quiet), _store(results)
         if not show:
-            _train(experiment, choice, store, voice)
+            _train(experiment, choice, store, console)
         found = experiment.result(choice, store)
-        voice.answer("" if voice.json else experiment.text(found), found)
+        console.answer("" if console.json else experiment.text(found), found)
         if found.get("not_run"):
-            voice.note(f"not there yet: {len(found['not_run'])} parts; leave --show out")
+            console.note(f"not there yet: {len(found['not_run'])} parts; leave --show out")
         if plot is not None:
             from honestdp.report.picture import save
 
             save(experiment.picture(found), plot)
-            voice.note(f"drawn: {plot}")
+            console.note(f"drawn: {plot}")
 
     for option, words in (("datasets", one.datasets), ("models", one.models)):
         about = typer.Option(help=f"Which, with commas: {words}.")
@@ -137,11 +137,11 @@ def _verdict(results: Folder = None, json_: Json = False, quiet: Quiet = False) 
     from honestdp_reproduction import verdict
     from honestdp_reproduction.experiment import WHAT
 
-    voice = Voice(json_, quiet)
-    with voice.busy("reading results"):
+    console = Console(json_, quiet)
+    with console.busy("reading results"):
         found = verdict.claims(_store(results))
     facts = {"what": WHAT, "claims": [*map(asdict, found)]}
-    voice.answer("" if voice.json else verdict.text(found), facts)
+    console.answer("" if console.json else verdict.text(found), facts)
 
 
 def _listed(words: str | None) -> tuple[str, ...] | None:
@@ -160,17 +160,17 @@ def _store(results: Path | None) -> Store:
     return Store(Path("results"), base=Store(SHIPPED)) if results is None else Store(results)
 
 
-def _train(experiment: Any, choice: Any, store: Store, voice: Voice) -> None:
+def _train(experiment: Any, choice: Any, store: Store, console: Console) -> None:
     from honestdp.progress import Bar
 
     _writable(store.folder)
     bar = Bar(simulated=True)
-    teller = _Teller(voice)
+    teller = _Teller(console)
     try:
         with store.running(), bar:
 
             def tell(stage: str, share: float) -> None:
-                if not voice.silent:
+                if not console.silent:
                     bar((stage, share))
                     if not bar.shown:
                         teller(stage, share)
@@ -197,8 +197,8 @@ def _writable(folder: Path) -> None:
 class _Teller:
     """A line now and then, for a log: what is going on, and the time left by the share done."""
 
-    def __init__(self, voice: Voice, clock: Callable[[], float] = time.monotonic) -> None:
-        self._voice, self._clock = voice, clock
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._voice, self._clock = console, clock
         self._start = clock()
         self._last = self._start - SAY_EVERY
 

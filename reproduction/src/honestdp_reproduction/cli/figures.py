@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet
-from honestdp.cli.say import Voice
 from honestdp.text import columns
 from honestdp_reproduction.cli.experiments import Plot
 
@@ -30,7 +30,7 @@ def _table3(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> Non
     _check(plot)
     from honestdp_reproduction import table3
 
-    _answer(table3.compute, _table3_text, table3.picture, Voice(json_, quiet), plot)
+    _answer(table3.compute, _table3_text, table3.picture, Console(json_, quiet), plot)
 
 
 def _fig1(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> None:
@@ -41,7 +41,7 @@ def _fig1(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> None:
     _check(plot)
     from honestdp_reproduction import fig1
 
-    _answer(fig1.compute, _fig1_text, fig1.picture, Voice(json_, quiet), plot)
+    _answer(fig1.compute, _fig1_text, fig1.picture, Console(json_, quiet), plot)
 
 
 def _fig_candidates(json_: Json = False, plot: Plot = None, quiet: Quiet = False) -> None:
@@ -52,8 +52,8 @@ def _fig_candidates(json_: Json = False, plot: Plot = None, quiet: Quiet = False
     _check(plot)
     from honestdp_reproduction import fig_candidates
 
-    voice = Voice(json_, quiet)
-    _answer(fig_candidates.compute, _fig_candidates_text, fig_candidates.picture, voice, plot)
+    console = Console(json_, quiet)
+    _answer(fig_candidates.compute, _fig_candidates_text, fig_candidates.picture, console, plot)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -75,17 +75,17 @@ def _answer(
     compute: Callable[[], Result],
     text: Callable[[Result], str],
     picture: Callable[[Result], Picture],
-    voice: Voice,
+    console: Console,
     plot: Path | None,
 ) -> None:
-    with voice.busy("computing"):
+    with console.busy("computing"):
         result = compute()
-    voice.answer("" if voice.json else text(result), result)
+    console.answer("" if console.json else text(result), result)
     if plot is not None:
         from honestdp.report.picture import save
 
         save(picture(result), plot)
-        voice.note(f"drawn: {plot}")
+        console.note(f"drawn: {plot}")
 
 
 def _table3_text(result: Result) -> str:

@@ -27,7 +27,7 @@ _LARGEST = 10_000_000  # bytes: no such file is so long
 
 
 @dataclass(frozen=True)
-class Asked:
+class TuneConfig:
     """Settings by name; those that nobody gave are not there."""
 
     values: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Asked:
         flags: Mapping[str, Any],
         further: Iterable[str] = (),
         base: Path | None = None,
-    ) -> Asked:
+    ) -> TuneConfig:
         """What a file says, and flags where they are given. further: as `name=value`; base: the
         folder that paths in the file begin at, by default its own."""
         given = {} if file is None else _read(file, base or file.parent)

@@ -24,7 +24,7 @@ from honestdp.version import __version__
 _LIBRARIES = ("dp-accounting", "numba", "numpy", "scipy", "torch")
 
 
-def card_of(
+def build_card(
     plan: Plan,
     winner: Chosen | None,
     others: tuple[Chosen, ...],

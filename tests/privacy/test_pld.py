@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
-from honestdp.privacy import losses
+from honestdp.privacy import pld
 from honestdp.privacy.profile import _largest_loss
 
 
@@ -14,13 +14,13 @@ from honestdp.privacy.profile import _largest_loss
 @pytest.mark.parametrize("sigma", [0.6, 4.0])
 def test_one_step_and_many_are_dp_accountings(q, sigma) -> None:
     step = _largest_loss(q, sigma) / 1000
-    mine = losses.one_step(q, sigma, step)
+    mine = pld.one_step(q, sigma, step)
     theirs = privacy_loss_distribution.from_gaussian_mechanism(
         sigma, sampling_prob=q, value_discretization_interval=step
     )
     epsilons = np.array([0, 0.01, 0.3, 1.0, 5.0]) * min(1, 10 * q)
     for count in (1, 3, 100):
-        a, b = losses.repeated(mine, count), theirs.self_compose(count)
+        a, b = pld.repeated(mine, count), theirs.self_compose(count)
         found, wanted = (np.array(x.get_delta_for_epsilon(epsilons)) for x in (a, b))
         slack = 4 * np.finfo(float).eps * count + 1e-15  # a profile's own, and one cut tail
         assert found == pytest.approx(wanted, rel=1e-9, abs=slack)
@@ -28,7 +28,7 @@ def test_one_step_and_many_are_dp_accountings(q, sigma) -> None:
 
 def test_the_reach_holds_all_but_the_tail() -> None:
     probs = np.array([0.7, 0.2, 0.06, 0.04])
-    low, high = losses._reach(probs, 500)
+    low, high = pld._reach(probs, 500)
     exact = np.array([1.0])
     for _ in range(500):
         exact = np.convolve(exact, probs)
@@ -38,8 +38,6 @@ def test_the_reach_holds_all_but_the_tail() -> None:
 
 def test_a_grid_too_fine_for_its_numbers_is_refused_as_by_dp_accounting() -> None:
     """`loss_distribution` then takes a coarser one."""
-    loss = losses._SampledGaussian(
-        1.0, sampling_prob=1e-12, adjacency_type=losses.AdjacencyType.REMOVE
-    )
+    loss = pld._SampledGaussian(1.0, sampling_prob=1e-12, adjacency_type=pld.AdjacencyType.REMOVE)
     with pytest.raises(ValueError, match="finer than the numbers"):
         loss.get_delta_for_epsilon(np.nextafter(np.log1p(-1e-12), 0) * np.array([1 - 1e-6]))

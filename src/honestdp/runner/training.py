@@ -17,10 +17,10 @@ from honestdp.engine.train import Schedule, Trained, check_steps
 from honestdp.executors import Executor, Work
 from honestdp.optimizers import optimizer
 from honestdp.planning.plan import Plan
-from honestdp.private_data import Part, schedules
 from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
+from honestdp.runner.private_data import Part, schedules
 from honestdp.runner.progress import Report, tell
 
 _FINAL = 2**32 - 2  # the stream number of the training after the search: no draw has it

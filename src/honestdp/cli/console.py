@@ -9,12 +9,15 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
+from honestdp.errors import InputError
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console as RichConsole
 
 
 class Stopped(Exception):  # noqa: N818
@@ -23,7 +26,7 @@ class Stopped(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True)
-class Voice:
+class Console:
     """json: nothing but one JSON object on stdout. quiet: no words on the way."""
 
     json: bool
@@ -41,11 +44,11 @@ class Voice:
     @contextmanager
     def busy(self, words: str) -> Iterator[None]:
         """Says what takes a while; on a terminal it moves, elsewhere nothing is shown."""
-        console = _stderr()
-        if self.silent or not console.is_terminal:
+        terminal = _stderr()
+        if self.silent or not terminal.is_terminal:
             yield
         else:
-            with console.status(words):
+            with terminal.status(words):
                 yield
 
     def answer(self, words: str, facts: Mapping[str, Any]) -> None:
@@ -53,7 +56,17 @@ class Voice:
         typer.echo(json.dumps(facts, indent=2) if self.json else words)
 
 
-def _stderr() -> Console:
-    from rich.console import Console
+def _stderr() -> RichConsole:
+    from rich.console import Console as RichConsole
 
-    return Console(stderr=True, highlight=False)
+    return RichConsole(stderr=True, highlight=False)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[str]]:
+    """A text file to write; raises InputError if there is one of this name already."""
+    try:
+        with open(path, "x", encoding="utf-8", newline="") as file:
+            yield file
+    except FileExistsError:
+        raise InputError(f"{path}: is there already; choose another name") from None

@@ -1,0 +1,59 @@
+"""`honestdp predict`: what a saved model says of raw rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from honestdp.cli.console import Console, new_file
+from honestdp.cli.options import Json, Quiet
+from honestdp.errors import InputError
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with raw rows.")],
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Those of every class too.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write; else it is printed.")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """What a saved model says of raw rows, one line each.
+
+    Example: honestdp predict run new-visits.csv --out answers.csv
+    """
+    console = Console(json_, quiet)
+    with console.busy("predicting"):
+        from honestdp.release.saved import load
+        from honestdp.schema import open_rows
+
+        found = load(run)
+        rows = open_rows(found.schema, data)
+        answers = found.predict(rows).tolist()
+        column, classes = found.schema.target.column, found.schema.target.classes
+        if probabilities and classes is None:
+            raise InputError("probabilities: this model predicts a number, not classes")
+        chances = found.predict_proba(rows).tolist() if probabilities else None
+    if json_ and out is None:
+        typer.echo(json.dumps({column: answers, **({"probabilities": chances} if chances else {})}))
+        return
+    header = [column, *(f"p({name})" for name in classes or () if chances)]
+    lines = [[answer, *(chances[i] if chances else [])] for i, answer in enumerate(answers)]
+    if out is None:
+        _write(typer.get_text_stream("stdout"), header, lines)
+        return
+    with new_file(out) as file:
+        _write(file, header, lines)
+    if json_:
+        console.answer("", {"out": str(out), "rows": len(lines)})
+    console.note(f"written: {out}, {len(lines)} rows")
+
+
+def _write(file: IO[str], header: list[str], lines: list[list[object]]) -> None:
+    csv.writer(file, lineterminator="\n").writerows([header, *lines])
