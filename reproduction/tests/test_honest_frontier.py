@@ -16,7 +16,7 @@ from honestdp.engine import Linear, Schedule, examples
 from honestdp.errors import InputError
 from honestdp.planning.grid import NAMED
 from honestdp.privacy.runs import Poisson, geometric
-from honestdp.procedures import Procedure
+from honestdp.procedures import Draw, Procedure
 from honestdp.procedures.composition import Composition
 from honestdp.procedures.random_repeats import RandomRepeats
 from honestdp.procedures.random_stopping import RandomStopping
@@ -101,11 +101,28 @@ def test_a_search_on_a_subset_stays_on_it() -> None:
     assert (mixed.repetition == 1).mean() > 0.8
 
 
-def test_k_is_drawn_as_a_run_draws_it() -> None:
-    law = geometric(0.1)
-    uniforms = np.random.default_rng(5).random(200)
-    found = resample._draws(law, 200, np.random.default_rng(5))
-    assert found.tolist() == [law.draw(uniform) for uniform in uniforms]
+def test_a_play_runs_the_draws_and_the_selection_that_a_run_does() -> None:
+    """A procedure that draws one setting and keeps nothing else: play has no rule of its own."""
+
+    class Stubborn(Composition):
+        def draws(self, settings, coin):
+            return [Draw(7, BEST)]
+
+    found = play(Stubborn(COUNT), scores(), 1e9, 20, np.random.default_rng(4))
+    assert (found.setting == BEST).all()
+
+    class Empty(Composition):
+        def keep(self, kept, new, as_score):
+            return []
+
+    assert (play(Empty(COUNT), scores(), 0.0, 20, np.random.default_rng(4)).setting < 0).all()
+
+
+def test_k_has_the_law_of_the_plan() -> None:
+    law, coin = geometric(0.1), resample._Coin(np.random.default_rng(5))
+    found = np.array([law.draw_exactly(coin) for _ in range(2000)])
+    assert abs(found.mean() - 10) < 4 * math.sqrt(90 / 2000)
+    assert near((found == 1).mean(), 0.1)
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)

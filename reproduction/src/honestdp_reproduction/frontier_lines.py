@@ -90,7 +90,7 @@ def planned(line: Asked, plan: Plan) -> dict[str, Any]:
         "guarantee": plan.epsilon,
         "delta": plan.delta,
         "bound": plan.bound,
-        "procedure": repr(plan.procedure),
+        "procedure": plan.procedure.to_dict(),
         "expected_runs": plan.procedure.expected_runs,
         "hit_probability": plan.procedure.hit_probability,
         "noise_multiplier": plan.noise_multiplier,

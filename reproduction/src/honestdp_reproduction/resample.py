@@ -7,15 +7,18 @@ share the pool's repetitions, and the mean is no better known than these allow.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from honestdp.privacy.runs import RunCount
-from honestdp.procedures import Procedure
-from honestdp.procedures.composition import Composition
-from honestdp.procedures.subset_tuning import SubsetTuning
+from honestdp.procedures import Outcome, Procedure
+from honestdp.randomness.exact import Uniform
+
+Result = TypeVar("Result")
 
 Counts = NDArray[np.int64]
 Integers = NDArray[np.int64]
@@ -38,30 +41,57 @@ class Played:
 def play(
     procedure: Procedure, scores: Counts, noise: float, searches: int, source: np.random.Generator
 ) -> Played:
-    """scores: validation counts, [repetition, setting]. noise: the standard deviation on them."""
+    """Searches by the procedure's own `draws` and `keep`, the ones that a run calls.
+
+    Args:
+        procedure: How to search.
+        scores: Validation counts, [repetition, setting].
+        noise: The standard deviation of the noise on them.
+        searches: How many.
+        source: Of coins and noise.
+    """
     repetitions, count = scores.shape
-    if isinstance(procedure, Composition):  # every setting once
-        runs = np.full(searches, count)
-        settings = np.tile(np.arange(count), searches)
-    else:
-        runs = _draws(procedure.runs, searches, source)  # type: ignore[attr-defined]
-        settings = source.integers(count, size=runs.sum())
-    search = np.repeat(np.arange(searches), runs)
-    trained = source.integers(repetitions, size=len(settings))
-    if isinstance(procedure, SubsetTuning):  # a search has one subset, which is a repetition's
-        trained = source.integers(repetitions, size=searches)[search]
-    noisy = scores[trained, settings] + noise * source.standard_normal(len(settings))
-    ranked = np.lexsort((noisy, search))  # search by search, its winner last
-    winners = ranked[np.cumsum(runs)[runs > 0] - 1]
+    coin = _Coin(source)
     found = Played(np.full(searches, -1), np.full(searches, -1))
-    found.setting[runs > 0] = settings[winners]
-    found.repetition[runs > 0] = trained[winners]
+    for search in range(searches):
+        draws = procedure.draws(count, lambda index: coin)
+        trained = source.integers(repetitions, size=len(draws))
+        if procedure.tuning_share is not None:  # a search has one subset, which is a repetition's
+            trained[:] = source.integers(repetitions)
+        settings = [draw.setting for draw in draws]
+        noisy = scores[trained, settings] + noise * source.standard_normal(len(draws))
+        ties = source.random(len(draws))
+        # The repetition stands for the parameters, at which no procedure looks.
+        runs = map(Outcome, draws, trained.tolist(), noisy.tolist(), ties.tolist())
+        kept = procedure.keep([], list(runs), float)
+        if kept:
+            found.setting[search] = kept[0].draw.setting
+            found.repetition[search] = kept[0].parameters
     return found
 
 
-def _draws(law: RunCount, count: int, source: np.random.Generator) -> Integers:
-    """K of every search, each where the distribution function passes a uniform draw."""
-    uniforms = np.clip(source.random(count), 1e-16, None)
-    most = law.draw(float(uniforms.max()))
-    below = np.cumsum(law.probabilities(most))
-    return np.minimum(np.searchsorted(below, uniforms, side="right"), most)
+class _Coin(Uniform):
+    """One coin after another, from NumPy's generator: a sealed run's own take too long for
+    thousands of searches."""
+
+    def __init__(self, source: np.random.Generator) -> None:
+        self._source = source
+        self._left: list[float] = []
+
+    def settle(self, decide: Callable[[Fraction, Fraction, int], Result | None]) -> Result:
+        known: list[int] = []
+
+        def bits(count: int) -> int:
+            while 64 * len(known) < count:
+                known.append(int(self._source.integers(2**64, dtype=np.uint64)))
+            word = 0
+            for part in known:
+                word = word << 64 | part
+            return word >> (64 * len(known) - count)
+
+        return Uniform(bits).settle(decide)
+
+    def index(self, count: int) -> int:
+        if not self._left:
+            self._left = self._source.random(4096).tolist()
+        return int(self._left.pop() * count)
