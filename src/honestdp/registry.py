@@ -70,6 +70,8 @@ class Registry(Generic[T]):
         name = self.name_of(kind)
         if not isinstance(name, str) or not name:
             raise fail("name", name, f"a {self.thing} needs a name: a text")
+        if not str(getattr(kind, "__module__", "")).startswith(f"{self._package}."):
+            self._load()  # so that a name the library has is refused here, not when it is loaded
         known = self._kinds.get(name)
         if known is not None and not _same(known, kind):
             raise fail("name", name, f"is the name of another {self.thing}; choose another")

@@ -206,4 +206,10 @@ MUTANTS = [
            "effective = k.learning_rate / (k.noise + k.stability)",
            "effective = k.learning_rate / (k.noise * 2 + k.stability)",
            RULES + "adam_without_second_moments_by_hand"),
+    Mutant("a kernel is kept whatever its formula's constants", "compiled.py",
+           "yield value.dtype.str, value.tobytes()", "yield value.dtype.str",
+           "tests/testing/test_optimizers.py::test_formulas_are_told_apart_by_all_they_compute_with"),
+    Mutant("a model that does not clip passes its suite", "testing/models.py",
+           "assert square <= UNITS**2, (", "assert square <= 9 * UNITS**2, (",
+           "tests/testing/test_models.py::test_what_is_wrong_with_a_model_is_said"),
 ]  # fmt: skip

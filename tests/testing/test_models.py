@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
-from quadratic import Quadratic
+from quadratic import Quadratic, QuadraticArchitecture
 from torch import nn
 
 from honestdp import HonestSearch, InputError, Schema, Spec, load, make_plan
 from honestdp.engine import Linear, Module, TwoLayer
 from honestdp.engine.clipping import ClippedSum
-from honestdp.models import describe, model_names
+from honestdp.models import architectures, describe, model_names
 from honestdp.runner.run import run
 from honestdp.testing import check_model
 
@@ -23,6 +23,16 @@ SCHEMA = Schema(
     target={"column": "y", "classes": ["no", "yes"]},
     columns=[{"name": n, "kind": "numeric", "bounds": [-2, 2]} for n in ("a", "b")],
 )
+
+
+architectures.unregister(QuadraticArchitecture.name)  # other tests list what the library has
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    architectures.register(QuadraticArchitecture)
+    yield
+    architectures.unregister(QuadraticArchitecture.name)
 
 
 def table(rows: int = 300):

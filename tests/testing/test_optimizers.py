@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +30,16 @@ SCHEMA = Schema(
     target={"column": "y", "classes": ["no", "yes"]},
     columns=[{"name": n, "kind": "numeric", "bounds": [-2, 2]} for n in ("a", "b")],
 )
+
+
+optimizers.unregister(Nesterov.name)  # other tests list what the library has
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    optimizers.register(Nesterov)
+    yield
+    optimizers.unregister(Nesterov.name)
 
 
 def table(rows: int = 300):
@@ -101,6 +113,20 @@ def test_a_candidate_holds_the_hyperparameters_of_its_rule():
         Candidate(noise_multiplier=1.0, nesterov=2)
     with pytest.raises(InputError, match="impulse=2: no optimizer has such a hyperparameter"):
         Candidate(noise_multiplier=1.0, impulse=2)
+
+
+def test_a_name_that_the_library_has_is_refused_before_it_is_loaded():
+    code = """
+from honestdp.optimizers import Optimizer, optimizers
+class Mine(Optimizer):
+    name = "dpsgd"
+try:
+    optimizers.register(Mine)
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "is the name of another optimizer" in done.stdout
 
 
 # What goes wrong is said

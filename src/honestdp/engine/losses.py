@@ -66,9 +66,9 @@ class Loss:
     def value(self, output: Tensor, target: Tensor) -> Tensor:
         """The loss of one example, outputs [output]; for a target outside the classes any."""
         if not self.classes:
-            return (output.squeeze(-1) - target).square().sum() / 2
+            return (output.squeeze(-1) - target.float()).square().sum() / 2
         known = target.clamp(0, self.classes - 1)
-        if self.classes == 2:
+        if self.classes == 2 and output.shape[-1] == 1:
             return functional.binary_cross_entropy_with_logits(output.squeeze(-1), known.float())
         return functional.cross_entropy(output, known)
 

@@ -17,7 +17,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
-from torch.nn import functional
 
 from honestdp.engine.buffers import Buffers
 from honestdp.engine.clipping import Clip, ClippedSum
@@ -211,17 +210,13 @@ class Module(Model):
         self, module: nn.Module, params: dict[str, Tensor], x: Tensor, y: Tensor
     ) -> Tensor:
         output = self._forward(module, params, x)
+        if self.criterion is None:
+            return self.loss.value(output, y)
         classes = self.loss.classes
         target = y.clamp(0, classes - 1) if classes else y.float()
-        if self.criterion is not None:
-            if self._single and output.shape == (1,):
-                return self.criterion(output.squeeze(-1), target.float())
-            return self.criterion(output, target)
-        if not classes:
-            return (output.squeeze(-1) - target).square().sum() / 2
-        if output.shape[-1] == 1 and classes == 2:
-            return functional.binary_cross_entropy_with_logits(output.squeeze(-1), target.float())
-        return functional.cross_entropy(output, target)
+        if self._single and output.shape == (1,):
+            return self.criterion(output.squeeze(-1), target.float())
+        return self.criterion(output, target)
 
     def _gradients(
         self, module: nn.Module, params: Tensor, x: Tensor, y: Tensor
