@@ -132,7 +132,7 @@ def test_plans_are_the_planners_and_fit_the_epsilon(line: Asked) -> None:
         plan = line.plan(schema, 39073, epsilon)
         facts = planned(line, plan)
         assert plan.epsilon <= epsilon
-        assert facts["procedure"] == repr(line.procedure)
+        assert facts["procedure"] == line.procedure.to_dict()
         assert facts["delta"] == 1e-6
         assert (plan.score_noise is None) == (line.untuned or line.free)
         for pool in pools_of(line, "adult", facts):

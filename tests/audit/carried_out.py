@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import torch
 
-from honestdp import training
 from honestdp.planning.plan import Plan
 from honestdp.privacy.runs import geometric
+from honestdp.runner import training
 
 # Plans
 

@@ -75,7 +75,7 @@ BAD = {
     "no schema": ({"schema": 3}, "schema: is of type int"),
     "rows as a ledger": ({"ledger": X, "random_state": None}, "ledger: is of type ndarray"),
     "rows as a schema": ({"schema": frame(X)}, "schema: is of type DataFrame"),
-    "an executor": ({"executor": "ray"}, "executor='ray': must be \"local\""),
+    "an executor": ({"executor": "ray"}, "executor='ray': must be one of"),
     "an option": ({"options": {"rows": 3}}, "options='rows': there are"),
     "options": ({"options": 3}, "options: is of type int"),
     "progress": ({"progress": "yes"}, "progress='yes'"),

@@ -12,7 +12,7 @@ import pytest
 from releases import SCHEMA, new_ledger, released, table
 
 from honestdp import Card, InputError, Schema, Spec, load, make_plan, verify
-from honestdp.release.json_files import sha256
+from honestdp.json_files import sha256
 from honestdp.runner.run import run
 
 ODD: list[Any] = [

@@ -183,7 +183,7 @@ def test_a_changed_number_is_seen(saved):
 def test_changes_that_agree_with_each_other_are_refused_by_what_they_say(saved):
     """Someone who writes all three files anew is found out by the ledger alone; files that make
     no sense are refused before that."""
-    from honestdp.release.json_files import sha256
+    from honestdp.json_files import sha256
 
     def rewritten(**changes) -> None:
         facts = json.loads((saved / "model.json").read_text())

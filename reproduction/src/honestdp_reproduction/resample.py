@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.procedures import Outcome, Procedure
-from honestdp.randomness.exact import Uniform
 
 Result = TypeVar("Result")
 
@@ -51,7 +50,7 @@ def play(
         source: Of coins and noise.
     """
     repetitions, count = scores.shape
-    coin = _Coin(source)
+    coin: Any = _Coin(source)
     found = Played(np.full(searches, -1), np.full(searches, -1))
     for search in range(searches):
         draws = procedure.draws(count, lambda index: coin)
@@ -70,26 +69,22 @@ def play(
     return found
 
 
-class _Coin(Uniform):
+class _Coin:
     """One coin after another, from NumPy's generator: a sealed run's own take too long for
-    thousands of searches."""
+    thousands of searches. Of `honestdp.randomness.exact.Uniform` it has what procedures ask for."""
 
     def __init__(self, source: np.random.Generator) -> None:
         self._source = source
         self._left: list[float] = []
 
     def settle(self, decide: Callable[[Fraction, Fraction, int], Result | None]) -> Result:
-        known: list[int] = []
-
-        def bits(count: int) -> int:
-            while 64 * len(known) < count:
-                known.append(int(self._source.integers(2**64, dtype=np.uint64)))
-            word = 0
-            for part in known:
-                word = word << 64 | part
-            return word >> (64 * len(known) - count)
-
-        return Uniform(bits).settle(decide)
+        word, count = 0, 0
+        while True:
+            word = word << 64 | int(self._source.integers(2**64, dtype=np.uint64))
+            count += 64
+            found = decide(Fraction(word, 1 << count), Fraction(word + 1, 1 << count), count + 64)
+            if found is not None:
+                return found
 
     def index(self, count: int) -> int:
         if not self._left:

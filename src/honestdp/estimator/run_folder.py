@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from honestdp.errors import Interrupted
+from honestdp.executors import Executor
 from honestdp.ledger import Ledger
 from honestdp.planning.plan import Plan
 from honestdp.progress import Bar
@@ -28,6 +29,7 @@ def carried_out(
     seed: int | None,
     folder: str | PathLike[str] | None,
     bar: bool,
+    executor: str | Executor,
 ) -> Release:
     """`run`; in a folder beside the ledger where none is named, removed once it is not needed."""
     own = None
@@ -41,7 +43,14 @@ def carried_out(
     try:
         with Bar(simulated=ledger is None) if bar else nullcontext() as progress:
             release = run(
-                plan, table, ledger, target=target, seed=seed, progress=progress, folder=folder
+                plan,
+                table,
+                ledger,
+                target=target,
+                seed=seed,
+                progress=progress,
+                folder=folder,
+                executor=executor,
             )
         if own is not None:
             shutil.rmtree(own, ignore_errors=True)

@@ -32,6 +32,7 @@ from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
 from honestdp.estimator.labels import check_kind, checked_dtype, decoded, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
 from honestdp.estimator.run_folder import carried_out
+from honestdp.executors import Executor, executors
 from honestdp.ledger import Ledger
 from honestdp.models.base import OPTION
 from honestdp.planning.make import make_plan
@@ -72,7 +73,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         the model or the loss is one of numbers.
     ledger: the data set's budget: a `Ledger`, or a path to one. Required outside simulations.
     lot_size, steps, validation: as in `Spec`.
-    executor: where to train: "local".
+    executor: where to train: "local", or another that is registered.
     random_state: None, or a whole number: then a SIMULATION, NOT PRIVATE.
     progress: show a bar in a terminal or a notebook.
     loss: of a module: "cross_entropy", "squared", "huber", or a function of (outputs of one
@@ -125,7 +126,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         lot_size: int | None = None,
         steps: int | None = None,
         validation: float = 0.2,
-        executor: str = "local",
+        executor: str | Executor = "local",
         random_state: int | None = None,
         progress: bool = True,
         loss: Any = None,
@@ -213,8 +214,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
                 "would read bounds and classes off the rows, unpaid; declare it, or simulate with "
                 "random_state=0",
             )
-        if not isinstance(self.executor, str) or self.executor != "local":
-            raise fail("executor", self.executor, 'must be "local"; there is no other yet')
+        if not isinstance(self.executor, Executor):
+            executors.get(self.executor)
         if not isinstance(self.progress, bool):
             raise fail("progress", self.progress, "must be True or False")
         if self.on_candidate is not None and not callable(self.on_candidate):
@@ -319,6 +320,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             seed=None if self.random_state is None else int(self.random_state),
             folder=self.folder,
             bar=self.progress,
+            executor=self.executor,
         )
         self._keep(release, features, width)
         self._by_place = self._infers and features is None

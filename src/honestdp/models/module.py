@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from honestdp.errors import InputError
+from honestdp.json_files import Part
 from honestdp.models import Architecture, architectures
 from honestdp.models.base import Facts
-from honestdp.release.json_files import Part
 
 
 class _Saved(Part):

@@ -16,10 +16,10 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from honestdp.errors import InputError
+from honestdp.json_files import Part, digest, from_json, sha256, to_json
 from honestdp.ledger import Charge, Ledger
 from honestdp.metrics import Metric, default_metric, metrics
 from honestdp.procedures import procedures
-from honestdp.release.json_files import Part, digest, from_json, sha256, to_json
 from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
 # 2: procedures and laws of K are dicts; in 1 they are texts, as Python wrote them.

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from honestdp.engine.models import Model
 from honestdp.errors import InputError
+from honestdp.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
 from honestdp.models import Architecture, architectures
 from honestdp.planning.grid import Setting
-from honestdp.release.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
 from honestdp.release.predictor import Predictor
 from honestdp.run_files import MODEL, TENSORS
 from honestdp.schema import Schema

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
 from honestdp.files import ANYONE, replace_file
+from honestdp.json_files import sha256
 from honestdp.release.card import Card
-from honestdp.release.json_files import sha256
 from honestdp.release.model_files import read_model
 from honestdp.release.predictor import Predictor
 from honestdp.run_files import CARD, FILES, MODEL, way_to

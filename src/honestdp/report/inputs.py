@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from honestdp.errors import InputError
+from honestdp.json_files import Part
 from honestdp.procedures import Request
 from honestdp.release.card import Card
-from honestdp.release.json_files import Part
 from honestdp.run_files import CARD, TESTED
 from honestdp.schema import Schema
 

@@ -8,13 +8,13 @@ import torch
 
 from honestdp.engine.models import Model, size
 from honestdp.errors import InputError
+from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Outcome
 from honestdp.release.card import Card, Chosen, LedgerEntry
 from honestdp.release.card_builder import build_card
-from honestdp.release.json_files import WIDEST, room_for, sha256
 from honestdp.release.model_files import read_model, write_model
 from honestdp.release.predictor import Predictor
 from honestdp.release.released import Release

@@ -1,0 +1,84 @@
+"""The contract of metrics: the library's keep it, a user's in one file works everywhere."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from brier import Brier
+from outside import SCHEMA, table
+
+from honestdp import InputError, Spec, make_plan, run
+from honestdp.engine import Linear, examples, score_units
+from honestdp.metrics import metrics
+from honestdp.report.page import report_html
+from honestdp.testing import check_metric
+from honestdp.units import UNITS
+
+GRID = {"rule": "dpsgd", "learning_rate": [0.01, 1.0]}
+
+
+@pytest.mark.parametrize("name", ["accuracy", "squared_error"])
+def test_every_metric_keeps_the_contract(name) -> None:
+    check_metric(metrics.get(name))
+
+
+def test_one_from_outside_keeps_it_too() -> None:
+    check_metric(Brier())
+
+
+def plan(**more):
+    given = {"grid": GRID, "procedure": "composition", "metric": "brier", **more}
+    return make_plan(Spec(schema=SCHEMA, rows=300, epsilon=20.0, steps=20, lot_size=50, **given))
+
+
+def test_one_from_outside_selects_and_is_told_of() -> None:
+    made = plan()
+    assert "sums of Brier scores" in str(made)
+    release = run(made, table(), seed=1)
+    assert release.winner.setting["learning_rate"] == 1.0  # a smaller score is a better one
+    scores = [one.noisy_score for one in release.candidates]
+    assert scores == sorted(scores)
+    card = release.card
+    assert card.metric.name == "brier"
+    assert card.declared_public["metric"] == "brier"
+    assert "noisy mean Brier score" in card.prose()
+    assert "Noisy mean Brier score" in report_html(card)
+    assert "mean Brier score" in repr(release)
+
+
+def test_one_that_does_not_suit_the_target_is_refused() -> None:
+    with pytest.raises(InputError, match="metric='squared_error': does not suit the target"):
+        plan(metric="squared_error")
+    with pytest.raises(InputError, match="metric='auk': must be one of"):
+        plan(metric="auk")
+
+
+@pytest.mark.parametrize("name", ["accuracy", "brier"])
+def test_one_row_moves_a_sum_by_at_most_the_units(name) -> None:
+    source = torch.Generator().manual_seed(0)
+    X, y = torch.randn(40, 6, generator=source), torch.randint(0, 2, (40,), generator=source)
+    params = torch.randn(4, 7, generator=source)
+    before = score_units(metrics.get(name), Linear(6, 2), params, examples(X, y))
+    for value in (float("nan"), 1e30, -1e30, 1e-42, 0.0):
+        X[3], y[3] = value, -1
+        after = score_units(metrics.get(name), Linear(6, 2), params, examples(X, y))
+        assert ((before - after).abs() <= UNITS).all()
+
+
+class Broken(Brier):
+    """Of which one thing is wrong."""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"bound": 0.1}, r"outside \[0, 0.1\]"),
+        ({"values": lambda s, loss, z, y: z[..., 0].softmax(1)}, "those of other rows changed"),
+        ({"values": lambda s, loss, z, y: z.sum((1, 2))}, "of shape"),
+        ({"values": lambda s, loss, z, y: z[..., 0].abs().softmax(0)}, "other candidates"),
+        ({"bound": float("inf")}, "no finite number"),
+    ],
+)
+def test_what_breaks_it_is_told(change, words) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_metric(type("Broken", (Brier,), change)())
