@@ -72,7 +72,7 @@ class Broken(Brier):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"bound": 0.1}, r"outside \[0, 0.1\]"),
+        ({"bound": 1e-9}, "all outside"),
         ({"values": lambda s, loss, z, y: z[..., 0].softmax(1)}, "those of other rows changed"),
         ({"values": lambda s, loss, z, y: z.sum((1, 2))}, "of shape"),
         ({"values": lambda s, loss, z, y: z[..., 0].abs().softmax(0)}, "other candidates"),

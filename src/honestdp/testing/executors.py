@@ -37,7 +37,7 @@ def check_executor(executor: Executor) -> None:
         found = executor.train(work)
         assert found.finished, "train: came back unfinished though nothing said to pause"
         for i in range(len(work.candidates)):
-            assert torch.equal(found.parameters(i), wanted.parameters(i)), (
+            assert _same(found.parameters(i), wanted.parameters(i)), (
                 f"train: candidate {i} of {model} has other parameters than local gives it"
             )
         _check_pauses(executor, model, wanted.parameters(0))
@@ -55,7 +55,12 @@ def _check_pauses(executor: Executor, model: Model, wanted: torch.Tensor) -> Non
     while found is None or not found.finished:
         found, rounds = executor.train(work, found), rounds + 1
         assert rounds < 100, "train: makes no step between two pauses"
-    assert torch.equal(found.parameters(0), wanted), "train: a paused training ends elsewhere"
+    assert _same(found.parameters(0), wanted), "train: a paused training ends elsewhere"
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Up to the rounding of matrix products, which may differ with how many train together."""
+    return torch.allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
 def _work(model: Model, **more: object) -> Work:

@@ -188,7 +188,10 @@ def _check_words(procedure: Procedure) -> None:
 def _check_format(procedure: Procedure) -> None:
     facts = json.loads(json.dumps(procedure.to_dict(), allow_nan=False))
     assert facts.get("name") == procedure.name, "to_dict: must hold the name"
-    again = type(procedure).from_dict(facts)
+    try:
+        again = type(procedure).from_dict(facts)
+    except (TypeError, InputError) as error:
+        raise AssertionError(f"from_dict: cannot read what to_dict wrote ({error})") from None
     assert again == procedure, f"from_dict: {again} is not what to_dict was called on"
 
 
