@@ -120,9 +120,29 @@ MUTANTS = [
            "claim.last = work.step + 1  # before the streams are read, not after",
            "claim.last = work.step - 12",
            TRAIN + "a_failure_in_the_middle_still_uses_up_its_streams"),
-    Mutant("no clip in the linear kernel", "engine/kernels/linear.py",
-           "factor = clip_factor(square, scales[k], limit, automatic[k])\n                for c",
-           "factor = float32(scales[k])\n                for c",
+    Mutant("no clip in the dense linear kernel", "engine/kernels/linear.py",
+           "factor = clip_factor(square, scales[k], limit, automatic[k])\n"
+           "                for c in range(outputs):\n"
+           "                    z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)\n"
+           "                    bias_sum",
+           "factor = float32(scales[k])\n"
+           "                for c in range(outputs):\n"
+           "                    z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)\n"
+           "                    bias_sum",
+           LOOP),
+    Mutant("no clip in the sparse linear kernel", "engine/kernels/linear.py",
+           "factor = clip_factor(square, scales[k], limit, automatic[k])\n"
+           "                for c in range(outputs):\n"
+           "                    z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)\n"
+           "                    total",
+           "factor = float32(scales[k])\n"
+           "                for c in range(outputs):\n"
+           "                    z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)\n"
+           "                    total",
+           LOOP),
+    Mutant("a row of eight left out of the sparse sum", "engine/kernels/linear.py",
+           "                    d = z[r, 0]",
+           "                    d = z[r, 0] if r else float32(0)",
            LOOP),
     Mutant("NaN passes the compiled clip", "engine/kernels/loss.py",
            "return float32(factor) if math.isfinite(norm) and factor >= SMALLEST else float32(-1)",

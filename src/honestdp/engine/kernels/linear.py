@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32
+from numba import float32, uint32, uint64
 
 from honestdp.compiled import compiled, compiled_fast
 from honestdp.engine.kernels.loss import clip_factor, output_gradient
@@ -46,15 +46,10 @@ def dense_sums(
             many = min(_ROWS, counts[k] - first)
             for r in range(_ROWS):
                 # A short last group repeats its last row with a gradient of zero.
-                i = rows[k, first + min(r, many - 1)]
-                lot[r] = i
-                xi = x[i]
-                for c in range(outputs):
-                    w = weights[c]
-                    s = float32(0)
-                    for f in range(features):
-                        s += w[f] * xi[f]
-                    z[r, c] = s + bias[c]
+                lot[r] = rows[k, first + min(r, many - 1)]
+            _outputs_of_rows(x, lot, weights, bias, z)
+            for r in range(_ROWS):
+                i = lot[r]
                 size = real_facts[i, 3]
                 here = size > 0 and r < many
                 square = output_gradient(loss, facts[i, 1], real_facts[i, 2], here, z[r]) * size
@@ -66,6 +61,28 @@ def dense_sums(
         for c in range(outputs):
             for f in range(features):
                 sums[k, f * outputs + c] = total[c, f]
+
+
+@compiled_fast
+def _outputs_of_rows(x: Any, lot: Any, weights: Any, bias: Any, z: Any) -> None:
+    """z[r, c] = the outputs of eight rows: a weight is read once for all of them."""
+    x0, x1, x2, x3 = x[lot[0]], x[lot[1]], x[lot[2]], x[lot[3]]
+    x4, x5, x6, x7 = x[lot[4]], x[lot[5]], x[lot[6]], x[lot[7]]
+    for c in range(weights.shape[0]):
+        w, b = weights[c], bias[c]
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = float32(0)
+        for f in range(w.size):
+            v = w[f]
+            s0 += v * x0[f]
+            s1 += v * x1[f]
+            s2 += v * x2[f]
+            s3 += v * x3[f]
+            s4 += v * x4[f]
+            s5 += v * x5[f]
+            s6 += v * x6[f]
+            s7 += v * x7[f]
+        z[0, c], z[1, c], z[2, c], z[3, c] = s0 + b, s1 + b, s2 + b, s3 + b
+        z[4, c], z[5, c], z[6, c], z[7, c] = s4 + b, s5 + b, s6 + b, s7 + b
 
 
 @compiled_fast
@@ -85,50 +102,58 @@ def sparse_sums(
     loss: Any, words: Any, reals: Any, starts: Any, features: Any,
     rows: Any, counts: Any, params: Any, scales: Any, automatic: Any, limit: Any, sums: Any,
 ) -> None:  # fmt: skip
-    """The same on packed sparse rows (`engine.sparse`); reals are the words as float32."""
+    """The same on packed sparse rows (`engine.sparse`); reals are the words as float32.
+
+    Eight rows at a time take each of three steps: outputs, gradients, the sum. The processor then
+    overlaps rows, which it cannot while the next row's outputs wait for this row's additions.
+    Entries are counted in unsigned numbers, and neither sliced nor handed to functions: testing an
+    index for being negative and counting references to slices are dearer than the products.
+    """
     outputs = params.shape[1] // (features + 1)
-    offset = features * outputs
-    z = np.empty(outputs, np.float32)
+    bias = features * outputs
+    z = np.empty((_ROWS, outputs), np.float32)
     for k in range(params.shape[0]):
         p = params[k]
         total = sums[k]
         total[:] = 0
-        for place in range(counts[k]):
-            ask_ahead(words, starts, rows[k], place, counts[k])
-            first = starts[rows[k, place]]
-            many = words[first]
-            entries = first + FACTS
-            columns = words[entries : entries + 2 * many : 2]
-            values = reals[entries + 1 : entries + 1 + 2 * many : 2]
-            if outputs == 1:
-                s = float32(0)
-                for j in range(many):
-                    s += values[j] * p[columns[j]]
-                z[0] = s + p[offset]
-            else:
+        for group in range(0, counts[k], _ROWS):
+            many = min(_ROWS, counts[k] - group)
+            for r in range(many):
+                ask_ahead(words, starts, rows[k], group + r, counts[k])
+                first = starts[rows[k, group + r]]
+                begin, end = uint64(first + FACTS), uint64(first + FACTS + 2 * words[first])
+                if outputs == 1:
+                    s = float32(0)
+                    for j in range(begin, end, 2):
+                        s += reals[j + uint64(1)] * p[uint32(words[j])]
+                    z[r, 0] = s + p[bias]
+                else:
+                    for c in range(outputs):
+                        z[r, c] = p[bias + c]
+                    for j in range(begin, end, 2):
+                        v, w = reals[j + uint64(1)], uint64(words[j]) * uint64(outputs)
+                        for c in range(uint64(outputs)):
+                            z[r, c] += v * p[w + c]
+            for r in range(many):
+                first = starts[rows[k, group + r]]
+                label, target, size = words[first + 1], reals[first + 2], reals[first + 3]
+                square = output_gradient(loss, label, target, size > 0, z[r]) * size
+                factor = clip_factor(square, scales[k], limit, automatic[k])
                 for c in range(outputs):
-                    z[c] = p[offset + c]
-                for j in range(many):
-                    v = values[j]
-                    w = p[columns[j] * outputs : columns[j] * outputs + outputs]
-                    for c in range(outputs):
-                        z[c] += v * w[c]
-            size = reals[first + 3]
-            square = output_gradient(loss, words[first + 1], reals[first + 2], size > 0, z) * size
-            factor = clip_factor(square, scales[k], limit, automatic[k])
-            for c in range(outputs):
-                z[c] = z[c] * factor if factor >= 0 else float32(0)
-                total[offset + c] += rounded(z[c])
-            if outputs == 1:
-                d = z[0]
-                for j in range(many):
-                    total[columns[j]] += rounded_product(values[j], d)
-            else:
-                for j in range(many):
-                    v = values[j]
-                    t = total[columns[j] * outputs : columns[j] * outputs + outputs]
-                    for c in range(outputs):
-                        t[c] += rounded_product(v, z[c])
+                    z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)
+                    total[bias + c] += rounded(z[r, c])
+            for r in range(many):
+                first = starts[rows[k, group + r]]
+                begin, end = uint64(first + FACTS), uint64(first + FACTS + 2 * words[first])
+                if outputs == 1:
+                    d = z[r, 0]
+                    for j in range(begin, end, 2):
+                        total[uint32(words[j])] += rounded_product(reals[j + uint64(1)], d)
+                else:
+                    for j in range(begin, end, 2):
+                        v, w = reals[j + uint64(1)], uint64(words[j]) * uint64(outputs)
+                        for c in range(uint64(outputs)):
+                            total[w + c] += rounded_product(v, z[r, c])
 
 
 @compiled
