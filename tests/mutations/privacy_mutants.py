@@ -20,7 +20,7 @@ MUTANTS = [
     Mutant("equal events counted once", "privacy/guarantee.py",
            "return sum((_atoms(inner) for inner in events), Counter())",
            "return Counter({a: 1 for inner in events for a in _atoms(inner)})",
-           GUARANTEE + "::test_k_times_an_event_costs_what_k_of_them_cost"),
+           GUARANTEE + "::test_an_event_that_happens_twice_is_paid_twice"),
     Mutant("disjoint parts cost the minimum", "privacy/guarantee.py",
            "reduce(RdpCurve.maximum,", "reduce(RdpCurve.minimum,",
            GUARANTEE + "::test_disjoint_parts_cost_their_maximum"),

@@ -53,6 +53,14 @@ def test_the_classic_conversion_is_mironovs(sigma) -> None:
     assert found == pytest.approx(min(costs), rel=1e-6)
 
 
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+def test_an_event_that_happens_twice_is_paid_twice(accountant) -> None:
+    """Two Gaussians are one of less noise."""
+    twice = guarantee.epsilon(Composition(Gaussian(4.0), Gaussian(4.0)), DELTA, accountant)
+    once = guarantee.epsilon(Gaussian(4.0 / math.sqrt(2)), DELTA, accountant)
+    assert twice == pytest.approx(once, rel=1e-3)
+
+
 @settings(max_examples=40, deadline=None)
 @given(events, st.integers(1, 5), st.sampled_from(ACCOUNTANTS))
 def test_k_times_an_event_costs_what_k_of_them_cost(event, k, accountant) -> None:

@@ -152,3 +152,11 @@ def test_composition_tells_how_far_it_is():
     shares = [share for _, share in progress if share is not None]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+def test_files_are_equally_long_whoever_wins():
+    plan = make_plan(asked("random-stopping"))  # its rates are written with three and four digits
+    releases = [run(plan, table(), seed=seed) for seed in range(12)]
+    assert {r.winner.setting["learning_rate"] for r in releases} >= {0.01, 4.0}
+    lengths = [{name: len(held) for name, held in r.files.items()} for r in releases]
+    assert lengths == lengths[:1] * 12
