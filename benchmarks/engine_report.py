@@ -12,7 +12,13 @@ from workloads import REQUIRED
 from honestdp.text import columns
 
 Row = dict[str, Any]
-COLOURS = {"honestdp": "#1b7f5c", "opacus": "#c2571a", "plain-torch": "#5b6b8c", "floor": "#b5b5b5"}
+COLOURS = {
+    "honestdp": "#1b7f5c",
+    "opacus": "#c2571a",
+    "plain-torch": "#5b6b8c",
+    "floor": "#b5b5b5",
+    "before": "#8fbfae",
+}
 
 
 def ratios(rows: list[Row]) -> dict[str, Row]:
