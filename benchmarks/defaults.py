@@ -43,7 +43,6 @@ from honestdp.engine import (
     train,
 )
 from honestdp.planning import defaults
-from honestdp.planning.grid import BALANCED
 from honestdp.privacy import guarantee
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import training
@@ -138,7 +137,7 @@ def points(part: Part, loaded: Loaded, epsilon: float) -> Iterator[tuple[int, in
 def by_the_rules(loaded: Loaded, epsilon: float) -> tuple[int, int]:
     # All that the rules read of a Spec.
     spec: Any = SimpleNamespace(
-        epsilon=epsilon, model="logistic", grid=BALANCED, steps=None, lot_size=None
+        epsilon=epsilon, model="logistic", grid="balanced", steps=None, lot_size=None
     )
     steps = defaults.steps(spec, loaded.n)
     lot = defaults.lot_size(spec, loaded.n, steps)

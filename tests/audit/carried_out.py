@@ -1,7 +1,7 @@
 """Seeded bugs: a search that does something else than its plan claims.
 
 Some are a plan that differs from the one whose price was worked out; the others stand between the
-search and the engine, at `honestdp.runner.training.train`.
+search and the engine, at `honestdp.executors.local.train`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import torch
 
+from honestdp.executors import local
 from honestdp.planning.plan import Plan
 from honestdp.privacy.runs import geometric
-from honestdp.runner import training
 
 # Plans
 
@@ -29,7 +29,7 @@ def less_score_noise(plan: Plan, factor: float = 0.9) -> Plan:
     scoring = plan.role_costs.scoring
     assert scoring is not None
     less = replace(scoring, noise=factor * scoring.noise)
-    return _with(plan, sides=replace(plan.role_costs, scoring=less))
+    return _with(plan, role_costs=replace(plan.role_costs, scoring=less))
 
 
 def a_single_run(plan: Plan) -> Plan:
@@ -51,19 +51,19 @@ def _with(plan: Plan, **changes: Any) -> Plan:
 
 def one_stream_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every candidate trains with the streams of number 0."""
-    sound = training.train
+    sound = local.train
 
     def train(models: Any, rows: Any, candidates: Any, *rest: Any, **options: Any) -> Any:
         options["numbers"] = [0]
         pairs = zip(models, candidates, strict=True)
         return _joined([sound([m], rows, [c], *rest, **options) for m, c in pairs])
 
-    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setattr(local, "train", train)
 
 
 def one_stream_for_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both steps have the lots and the noise of the first."""
-    sound = training.train
+    sound = local.train
 
     def train(models: Any, rows: Any, candidates: Any, schedule: Any, *rest: Any, **options: Any):
         step = replace(schedule, steps=1)
@@ -72,17 +72,17 @@ def one_stream_for_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
         again = sound(models, rows, candidates, step, *rest, **options)
         return _joined([again])
 
-    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setattr(local, "train", train)
 
 
 def rows_more_often_in_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = training.train
+    sound = local.train
 
     def train(models: Any, rows: Any, candidates: Any, schedule: Any, *rest: Any, **options: Any):
         often = replace(schedule, sampling_probability=0.6)
         return sound(models, rows, candidates, often, *rest, **options)
 
-    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setattr(local, "train", train)
 
 
 def _joined(found: list[Any]) -> Any:

@@ -21,17 +21,24 @@ NAMES = {"dataset": "adult", "schema": "f00d"}
 def test_racing_processes_get_exactly_the_budget(
     tmp_path: Path, processes: int, epsilon: float
 ) -> None:
-    ledger = Ledger.create(tmp_path / "a.ledger", **NAMES, epsilon=1, delta=1e-6)
     one, budget = Spending.of_pair(epsilon, 0), Budget(1, 1e-6)
     room = next(k for k in range(1000) if not budget.covers([one] * (k + 1)))
-    found = answer(PROGRAM, "race", ledger.path, processes, epsilon, timeout=900)
-    assert found["granted"] == room == len(ledger.history())
     assert room > 1 / epsilon  # the curves compose
-    assert found["winners"] > 1  # it was a race
-    assert not ledger.fits(one)
+    for attempt in range(5):
+        path = tmp_path / f"{attempt}.ledger"
+        ledger = Ledger.create(path, **NAMES, epsilon=1, delta=1e-6)
+        found = answer(PROGRAM, "race", ledger.path, processes, epsilon, timeout=900)
+        assert found["granted"] == room == len(ledger.history())
+        assert not ledger.fits(one)
+        if found["winners"] > 1:
+            return
+    pytest.fail("no race: on a busy machine one process was always done before the next began")
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kills",
+    [20, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
+)
 def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills: int) -> None:
     path = tmp_path / "a.ledger"
     Ledger.create(path, **NAMES, epsilon=1000, delta=1e-6)
@@ -41,6 +48,9 @@ def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills:
         assert found["mid_commit"] > 0  # some died between journal and commit
 
 
-@pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kills",
+    [20, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
+)
 def test_a_killed_maker_leaves_a_whole_ledger_or_none(tmp_path: Path, kills: int) -> None:
     assert answer(PROGRAM, "kill-create", tmp_path, kills, 2, timeout=900)["kills"] == kills

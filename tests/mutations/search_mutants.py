@@ -37,9 +37,11 @@ MUTANTS = [
            "return found.maximum(self.procedure.validation.curve(*self._scores, delta))",
            "return found",
            PLAN + "::test_the_ledger_is_charged_the_larger_side_at_every_order"),
-    Mutant("a score through one run, not the procedure", "procedures/composition.py",
-           "return self if self.scores else Untuned(self.candidates)",
-           "return Untuned(self.candidates)",
+    Mutant("a score through one run, not the procedure", "procedures/base.py",
+           'are not released one by one."""\n        return self',
+           'are not released one by one."""\n'
+           "        from honestdp.procedures.untuned import Untuned\n\n"
+           "        return Untuned(self.candidates)",
            PLAN + "::test_a_plan_costs_no_more_than_asked_on_either_side[liu-talwar]"),
     Mutant("bounds learnt for nothing", "planning/plan.py",
            "return compose([self.learnt, search]) if self.learnt else search", "return search",
@@ -145,7 +147,7 @@ MUTANTS = [
            "if not charge.pays_for(plan.spending, ledger.opening.orders):", "if False:",
            RUN + "::test_a_receipt_pays_for_what_it_was_charged"),
     Mutant("many trainings for the price of one", "procedures/untuned.py",
-           "        if settings != 1:", "if False:",
+           "        if settings != 1:", "        if False:",
            PLAN + "::test_bad_specs_are_one_line"),
     Mutant("a ledger's run with a seed", "runner/charging.py",
            "if ledger is not None and seed is not None:", "if False:",
