@@ -11,8 +11,7 @@ from honestdp.executors.local import LocalExecutor
 from honestdp.testing import check_executor
 
 
-@executors.register
-class Reversed(Executor):
+class Counting(Executor):
     """An executor from outside: local, and it counts how often it is asked."""
 
     name = "counting"
@@ -20,8 +19,15 @@ class Reversed(Executor):
     asked = 0
 
     def train(self, work, begun=None):
-        Reversed.asked += 1
+        Counting.asked += 1
         return LocalExecutor(workers=1).train(work, begun)
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    executors.register(Counting)
+    yield
+    executors.unregister("counting")
 
 
 @pytest.mark.parametrize("workers", [None, 1, 3])
@@ -30,7 +36,7 @@ def test_local_keeps_the_contract(workers) -> None:
 
 
 def test_one_from_outside_keeps_it_too() -> None:
-    check_executor(Reversed())
+    check_executor(Counting())
 
 
 def plan():
@@ -39,10 +45,10 @@ def plan():
 
 def test_one_from_outside_runs_by_name_and_as_an_object() -> None:
     whole = run(plan(), table(), seed=1)
-    before = Reversed.asked
-    for executor in ("counting", Reversed()):
+    before = Counting.asked
+    for executor in ("counting", Counting()):
         assert run(plan(), table(), seed=1, executor=executor).files == whole.files
-    assert Reversed.asked > before
+    assert Counting.asked > before
 
 
 def test_the_estimator_takes_it_too() -> None:

@@ -17,6 +17,16 @@ from honestdp.units import UNITS
 GRID = {"rule": "dpsgd", "learning_rate": [0.01, 1.0]}
 
 
+metrics.unregister("brier")  # other tests list what the library has
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    metrics.register(Brier())
+    yield
+    metrics.unregister("brier")
+
+
 @pytest.mark.parametrize("name", ["accuracy", "squared_error"])
 def test_every_metric_keeps_the_contract(name) -> None:
     check_metric(metrics.get(name))

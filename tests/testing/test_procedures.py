@@ -30,6 +30,16 @@ OWN = {
 GRID = {"rule": "dpsgd", "learning_rate": [0.1, 1.0]}
 
 
+procedures.unregister("one-at-random")  # other tests list what the library has
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    procedures.register(OneAtRandom)
+    yield
+    procedures.unregister("one-at-random")
+
+
 def test_the_librarys_own_are_found() -> None:
     assert set(OWN) <= set(procedures.names())
     assert all(procedures.get(name).summary for name in OWN)
