@@ -23,10 +23,11 @@ from honestdp.procedures.random_stopping import RandomStopping
 from honestdp.procedures.subset_tuning import SubsetTuning
 from honestdp.runner.private_data import schedules
 from honestdp.text import SIMULATION
-from honestdp_reproduction import honest_frontier, pools, resample
+from honestdp_reproduction import frontier_searches, honest_frontier, pools, resample
 from honestdp_reproduction.experiment import Choice
 from honestdp_reproduction.frontier_lines import LINES, Asked, planned, pools_of
 from honestdp_reproduction.frontier_rows import load
+from honestdp_reproduction.frontier_searches import Searches
 from honestdp_reproduction.pools import Material, Pool, Pools
 from honestdp_reproduction.resample import play
 from honestdp_reproduction.store import SHIPPED, Store
@@ -34,6 +35,7 @@ from kept import unpacked
 
 COUNT, BEST, SEARCHES = 40, 17, 4000
 SOURCE = 7
+NIGHTLY = (pytest.mark.slow, pytest.mark.nightly)
 
 
 def scores(repetitions: int = 3) -> np.ndarray:
@@ -232,7 +234,7 @@ def test_choices_it_has_not(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
-    store = unpacked(tmp_path, "honest-frontier", "pools")
+    store = unpacked(tmp_path, "honest-frontier", "pools", "searches")
     adult_only = Choice(datasets=("adult",))
     point = honest_frontier.result(adult_only, store)["datasets"][0]["points"][-1]
     (tmp_path / "pools" / f"{point['pools'][0]}.json").unlink()
@@ -243,6 +245,52 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     path.write_text(json.dumps(known | {"plans": known["plans"][1:]}))
     with pytest.raises(InputError, match="is of other lines; run the experiment first"):
         honest_frontier.result(adult_only, store)
+
+
+def test_what_was_played_is_used_for_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frontier_searches, "SEARCHES", 20)
+    store, table = Store(tmp_path), scores()
+    given = (Composition(COUNT), 5.0, table, table / 1000, 1)
+    searches = Searches(store, "adult")
+    first = searches.outcomes(*given)
+    searches.save()
+    monkeypatch.setattr(frontier_searches, "play", None)  # nothing is played from here on
+    again = Searches(store, "adult")
+    assert again.outcomes(*given) == first
+    others = [
+        (RandomStopping(COUNT, 0.5), *given[1:]),
+        (given[0], 6.0, *given[2:]),
+        (*given[:2], table + 1, *given[3:]),
+        (*given[:3], table / 999, 1),
+        (*given[:4], 2),
+    ]
+    for other in others:
+        with pytest.raises(TypeError, match="not callable"):
+            again.outcomes(*other)
+
+
+@pytest.mark.parametrize(
+    "every",
+    [pytest.param(9, marks=pytest.mark.slow), pytest.param(1, marks=NIGHTLY)],
+)
+def test_saved_searches_are_those_that_are_played(
+    every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches on Adult again, by the draws and the selection of today."""
+    adult_only = Choice(datasets=("adult",))
+    saved = honest_frontier.result(adult_only, Store(SHIPPED))
+    read = Store.read
+
+    def forgetful(self: Store, collection: str, name: str, rows: str) -> dict | None:
+        known = read(self, collection, name, rows)
+        if collection == "searches" and known is not None:
+            del known[rows][every // 2 :: every]
+        return known
+
+    monkeypatch.setattr(Store, "read", forgetful)
+    assert honest_frontier.result(adult_only, Store(SHIPPED)) == saved
 
 
 def test_saved_results_are_within_their_epsilon() -> None:

@@ -68,6 +68,9 @@ def move(page: Page, name: str, key: str = "PageUp") -> float:
     page.focus(f"#slide-{name}")
     page.keyboard.press(key)
     until_answered(page, before)
+    page.wait_for_function(
+        "!document.getElementById('status').textContent.startsWith('Computing')", timeout=LONG
+    )
     return float(page.inner_text("#status").rpartition(" in ")[2].split()[0])
 
 
@@ -99,7 +102,9 @@ def test_every_slider_changes_the_table(opened, name, troubles) -> None:
 
 
 def test_the_noise_slider_changes_what_can_be_afforded(opened) -> None:
+    count = answered(opened)
     opened.check("#use-noise_multiplier")
+    until_answered(opened, count)
     before = most(opened)
     for _ in range(3):
         move(opened, "noise_multiplier")

@@ -1,9 +1,9 @@
 """honest-frontier: test accuracy against the total epsilon that pays for everything.
 
 Every procedure plans its own noise by `make_plan`, scores included, so that at one epsilon all
-lines cost the same. Trainings come from pools; what a search does with them is played 1000 times.
-Beside the honest lines: DPSGD tuned for free, where each setting gets the whole epsilon and the
-test rows choose (what is often reported), and logistic regression without privacy.
+lines cost the same. Trainings come from pools; what a search does with them is played 1,000
+times and saved. Beside the honest lines: DPSGD tuned for free, where each setting gets the whole
+epsilon and the test rows choose (what is often reported), and logistic regression without privacy.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from honestdp.errors import InputError
 from honestdp.procedures import Procedure
@@ -32,9 +33,9 @@ from honestdp_reproduction.frontier_lines import (
     planned,
     pools_of,
 )
+from honestdp_reproduction.frontier_searches import SEARCHES, Searches
 from honestdp_reproduction.frontier_show import picture, text
 from honestdp_reproduction.pools import Counted, Pool, Pools
-from honestdp_reproduction.resample import play
 from honestdp_reproduction.store import Store
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ __all__ = ["picture", "result", "run", "text"]
 
 COLLECTION = "honest-frontier"
 DATASETS = ("adult", "mnist")
-SEARCHES = 200
 # How often every setting is trained; where there is but one, that one.
 REPETITIONS = {"adult": 3, "mnist": 1}
 UNTUNED = {"adult": 20, "mnist": 20}
@@ -82,6 +82,11 @@ def run(choice: Choice, store: Store, tell: Told) -> None:
         ),
         tell,
     )
+    for dataset in _datasets(choice):
+        tell(f"{dataset}: searching", 1.0)
+        searches = Searches(store, dataset)
+        _dataset(dataset, choice, store, searches)
+        searches.save()
 
 
 def _plans(source: Source) -> Iterator[tuple[Asked, float, Plan | InputError]]:
@@ -139,7 +144,9 @@ def _datasets(choice: Choice) -> tuple[str, ...]:
 
 
 def result(choice: Choice, store: Store) -> Result:
-    datasets = [_dataset(dataset, choice, store) for dataset in _datasets(choice)]
+    datasets = [
+        _dataset(dataset, choice, store, Searches(store, dataset)) for dataset in _datasets(choice)
+    ]
     return {
         "what": WHAT,
         "epsilons": list(EPSILONS),
@@ -154,7 +161,7 @@ def result(choice: Choice, store: Store) -> Result:
     }
 
 
-def _dataset(dataset: str, choice: Choice, store: Store) -> dict[str, Any]:
+def _dataset(dataset: str, choice: Choice, store: Store, searches: Searches) -> dict[str, Any]:
     known, path = store.read(COLLECTION, dataset, "plans"), store.path(COLLECTION, dataset)
     if known is None:
         raise InputError(f"{path}: not there yet; run the experiment first")
@@ -162,11 +169,13 @@ def _dataset(dataset: str, choice: Choice, store: Store) -> dict[str, Any]:
     lines = [(line.name, epsilon) for line in LINES for epsilon in line.at]
     if [(facts["line"], facts["epsilon"]) for facts in plans] != lines:
         raise InputError(f"{path}: is of other lines; run the experiment first")
-    points = [_point(dataset, choice, store, facts) for facts in plans]
+    points = [_point(dataset, choice, store, searches, facts) for facts in plans]
     return known | {"points": points}
 
 
-def _point(dataset: str, choice: Choice, store: Store, facts: dict[str, Any]) -> dict[str, Any]:
+def _point(
+    dataset: str, choice: Choice, store: Store, searches: Searches, facts: dict[str, Any]
+) -> dict[str, Any]:
     """absent: why there is no point, where there is none."""
     line = next(line for line in LINES if line.name == facts["line"])
     if facts["not_planned"] is not None:
@@ -177,10 +186,12 @@ def _point(dataset: str, choice: Choice, store: Store, facts: dict[str, Any]) ->
         return facts | {"absent": "not trained yet; run the experiment"}
     counted = [pools.get(pool, repetitions) for pool in wanted]
     facts |= {"absent": None, "pools": [pool.name for pool in wanted], "repetitions": repetitions}
-    return facts | _outcome(line, facts, counted)
+    return facts | _outcome(line, facts, counted, searches)
 
 
-def _outcome(line: Asked, facts: dict[str, Any], counted: list[Counted]) -> dict[str, Any]:
+def _outcome(
+    line: Asked, facts: dict[str, Any], counted: list[Counted], searches: Searches
+) -> dict[str, Any]:
     """The mean test accuracy of what leaves, and its spread.
 
     low, high: 5 and 95 % of outcomes. error: the standard error of the mean, from trainings: for
@@ -189,44 +200,43 @@ def _outcome(line: Asked, facts: dict[str, Any], counted: list[Counted]) -> dict
     """
     found = counted[-1].accuracy
     if line.free:
-        best = found.max(1)
-        return _summary(best, best) | {"best": _best(found)}
+        return _summary(found.max(1)) | {"best": _best(found)}
     if line.untuned:
-        return _summary(found[:, 0], found[:, 0]) | {"best": None}
+        return _summary(found[:, 0]) | {"best": None}
     scores = counted[0].validation
     assert scores is not None
     procedure, noise = line.procedure, facts["score_noise"]
     if facts["procedure"] not in (procedure.to_dict(), _as_first_saved(procedure)):
         raise InputError(f"{facts['line']}: was planned as {facts['procedure']}; run it anew")
-    source = np.random.default_rng(seed(f"{counted[0].pool.name} {line.name}"))
-    played = play(procedure, scores, noise, SEARCHES, source)
-    alone = [
-        play(procedure, scores[[i]], noise, SEARCHES // 2, source).of(found[[i]]).mean()
-        for i in range(len(scores))
-    ]
-    best = _best(found)
-    there = played.setting >= 0
-    return _summary(played.of(found), np.array(alone)) | {
-        "best": best,
-        "best_won": float((played.setting[there] == best["setting"]).mean()),
-        "nothing": float(1 - there.mean()),
+    given = seed(f"{counted[0].pool.name} {line.name}")
+    played = searches.outcomes(procedure, noise, scores, found, given)
+    return {
+        "mean": played["mean"],
+        "error": _error(np.array(played["alone"])),
+        "low": played["low"],
+        "high": played["high"],
+        "best": _best(found),
+        "best_won": played["best_won"],
+        "nothing": played["nothing"],
     }
 
 
-def _summary(
-    outcomes: np.ndarray[Any, np.dtype[np.float64]], means: np.ndarray[Any, np.dtype[np.float64]]
-) -> dict[str, Any]:
+def _summary(outcomes: NDArray[np.float64]) -> dict[str, Any]:
     low, high = np.quantile(outcomes, [0.05, 0.95])
-    several = len(means) > 1
     return {
         "mean": float(outcomes.mean()),
-        "error": float(means.std(ddof=1) / np.sqrt(len(means))) if several else None,
+        "error": _error(outcomes),
         "low": float(low),
         "high": float(high),
     }
 
 
-def _best(found: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
+def _error(means: NDArray[np.float64]) -> float | None:
+    """The standard error of the mean of these; None of one."""
+    return float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
+
+
+def _best(found: NDArray[np.float64]) -> dict[str, Any]:
     """The setting that is best on the test rows, over repetitions: what a search hopes to find."""
     means = found.mean(0)
     return {"setting": int(means.argmax()), "accuracy": float(means.max())}
