@@ -35,7 +35,6 @@ from kept import unpacked
 
 COUNT, BEST, SEARCHES = 40, 17, 4000
 SOURCE = 7
-NIGHTLY = (pytest.mark.slow, pytest.mark.nightly)
 
 
 def scores(repetitions: int = 3) -> np.ndarray:
@@ -273,7 +272,7 @@ def test_what_was_played_is_used_for_nothing_else(
 
 @pytest.mark.parametrize(
     "every",
-    [pytest.param(9, marks=pytest.mark.slow), pytest.param(1, marks=NIGHTLY)],
+    [pytest.param(9, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)],
 )
 def test_saved_searches_are_those_that_are_played(
     every: int, monkeypatch: pytest.MonkeyPatch
