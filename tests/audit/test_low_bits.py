@@ -118,7 +118,8 @@ def test_with_noise_in_floating_point_they_do(monkeypatch: pytest.MonkeyPatch) -
 
     def in_floats(made: noise.NoiseMaker, total: ClippedSum, step: int, rows: slice) -> Tensor:
         z = torch.randn(total.units[rows].shape, generator=source)
-        scales = (made.multipliers[rows] * total.sensitivity[rows]).float().unsqueeze(1)
+        multipliers = torch.from_numpy(made.multipliers[rows])
+        scales = (multipliers * total.sensitivity[rows]).float().unsqueeze(1)
         return ((total.values[rows] + scales.double() * z) / made.expected_lot).float()
 
     in_torch(monkeypatch)

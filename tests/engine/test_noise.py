@@ -21,7 +21,7 @@ HUGE = 2.0**16  # a multiplier whose noise is in doubt so often that every step 
 
 
 def maker(candidates: int, multiplier=1.0, lot: float = 1.0, seed: int = 0) -> NoiseMaker:
-    multipliers = torch.as_tensor(multiplier, dtype=torch.float64).expand(candidates).contiguous()
+    multipliers = np.full(candidates, multiplier, np.float64)
     numbers = np.arange(candidates, dtype=np.uint32)
     return NoiseMaker(numbers, multipliers, lot, Randomness.simulation(seed))
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -50,7 +51,7 @@ class Clip:
     bound: Tensor
     automatic: Tensor
 
-    @property
+    @cached_property
     def scale(self) -> Tensor:
         """Units in a gradient of norm 1, [candidate]."""
         return UNITS / self.bound

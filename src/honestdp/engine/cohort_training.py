@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -90,13 +91,17 @@ class _Group:
         self._keep(*self.rule.update(g, self.params, self.state, self.knobs, step))
 
     def _compiled(self, total: ClippedSum, noise: NoiseMaker, step: int) -> None:
-        params = self.params.numpy()
-        slots = tuple(self.state[name].numpy() for name in self.rule.slots)
+        params, slots = self._arrays
         table = self.rule.table(self.knobs, self.state, step)
         kernel = noisy_update(self.rule.formula(step), len(slots))
         noise.until_settled(kernel, total, step, self.rows, params, slots, table)
         if step % self.rule.lots == 0:
             self._keep(*self.rule.finish(self.params, self.state, self.knobs))
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, tuple[Any, ...]]:
+        """Parameters and slots as NumPy reads them: made once, as steps write in place."""
+        return self.params.numpy(), tuple(self.state[name].numpy() for name in self.rule.slots)
 
     def _keep(self, params: Tensor, state: dict[str, Tensor]) -> None:
         for name, value in state.items():  # first: a slot may be where the parameters were
@@ -141,7 +146,7 @@ class CohortTraining:
         device = examples.device
         self._params = torch.stack([s.tensors.get("params", s.result) for s in starts])
         self._clip = Clip.by(candidates, device)
-        multipliers = torch.tensor([c.noise_multiplier for c in candidates], dtype=torch.float64)
+        multipliers = np.array([c.noise_multiplier for c in candidates])
         self._lots = LotSampler(len(examples), probability, numbers, randomness)
         self._noise = NoiseMaker(numbers, multipliers, lot_size, randomness)
         self._groups = list(self._grouped(candidates, lot_size, starts))

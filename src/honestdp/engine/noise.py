@@ -37,7 +37,7 @@ class NoiseMaker:
     """
 
     def __init__(
-        self, candidates: Array, multipliers: Tensor, expected_lot: float, randomness: Randomness
+        self, candidates: Array, multipliers: Array, expected_lot: float, randomness: Randomness
     ) -> None:
         self.candidates, self.multipliers = candidates, multipliers
         self.expected_lot, self.key = expected_lot, randomness.key
@@ -46,8 +46,7 @@ class NoiseMaker:
         """What a compiled maker is given for candidates `rows`: streams, sums, the noise's scales
         and what a unit of the mean is."""
         streams = (self.key, np.uint32(Purpose.NOISE), self.candidates[rows], np.uint32(step))
-        scales, units = self._scales(rows), self._unit(total, rows)
-        return *streams, total.units[rows].numpy(), scales.numpy(), units.numpy()
+        return *streams, total.units.numpy()[rows], self._scales(rows), self._unit(total, rows)
 
     def settled(self, step: int, rows: slice, doubt: Array) -> Array:
         """The pair of normals that a kernel left in doubt, as a row of what is settled: the
@@ -83,17 +82,18 @@ class NoiseMaker:
     def _in_torch(self, total: ClippedSum, step: int, rows: slice) -> Tensor:
         part = total.units[rows]
         numbers = self.candidates[rows]
-        scales = self._scales(rows).to(part.device)
+        scales = torch.from_numpy(self._scales(rows)).to(part.device)
         noise = rounded_normals(
             self.key, Purpose.NOISE, numbers, step, scales, part.shape[1], part.device
         )
-        unit = self._unit(total, rows).unsqueeze(1).to(part.device)
+        unit = torch.from_numpy(self._unit(total, rows)).unsqueeze(1).to(part.device)
         return ((part + noise) * unit).float()
 
-    def _scales(self, rows: slice) -> Tensor:
+    def _scales(self, rows: slice) -> Array:
         """The noise's standard deviations, in units."""
         return self.multipliers[rows] * UNITS
 
-    def _unit(self, total: ClippedSum, rows: slice) -> Tensor:
+    def _unit(self, total: ClippedSum, rows: slice) -> Array:
         """What a unit of the sum is in the mean."""
-        return total.sensitivity[rows] / UNITS / self.expected_lot
+        sensitivity: Array = total.sensitivity.numpy(force=True)[rows]
+        return sensitivity / UNITS / self.expected_lot

@@ -90,11 +90,11 @@ class Knobs:
     steps: int
     own: Mapping[str, Array]
 
+    def __post_init__(self) -> None:
+        self.__dict__.update(self.own)
+
     def __getattr__(self, name: str) -> Array:
-        found = self.__dict__.get("own", {}).get(name)
-        if found is None:
-            raise AttributeError(f"{name}: the optimizer declares no such hyperparameter")
-        return found
+        raise AttributeError(f"{name}: the optimizer declares no such hyperparameter")
 
 
 class Optimizer(ABC):
@@ -226,7 +226,11 @@ class Optimizer(ABC):
 
     def table(self, knobs: Knobs, state: State, t: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """The coefficients of lot t, [candidate, coefficient], in float32."""
-        return np.stack(self.coefficients(knobs, state, t), 1).astype(np.float32)
+        found = self.coefficients(knobs, state, t)
+        table = np.empty((len(knobs.learning_rate), len(found)), np.float32)
+        for place, coefficient in enumerate(found):
+            table[:, place] = coefficient
+        return table
 
     def update(
         self, g: Tensor, params: Tensor, state: State, knobs: Knobs, t: int
