@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 
 from honestdp import Grid, InputError, make_plan
 from honestdp.candidates import Candidate
@@ -28,6 +27,7 @@ from honestdp.procedures.subset_tuning import SubsetTuning
 from honestdp.procedures.threshold import Threshold
 from honestdp.procedures.untuned import Untuned
 from honestdp.schema import Numeric
+from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 
 
 @pytest.mark.parametrize("name", PROCEDURES)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import chisquare, kstest, norm
-from search_tables import GRID, NUMBERS, PROCEDURES, ROWS, SCHEMA, asked, spec, table
 from torch import nn
 
 from honestdp import InputError, Ledger, make_plan
@@ -26,6 +25,7 @@ from honestdp.runner.run import run
 from honestdp.runner.scoring import noisy_scores, outcomes, schedule
 from honestdp.runner.training import Trainer
 from honestdp.schema import Categorical, Numeric
+from search_tables import GRID, NUMBERS, PROCEDURES, ROWS, SCHEMA, asked, spec, table
 
 
 def keep(plan, kept, draws, parameters, scores, randomness):
