@@ -104,7 +104,7 @@ def test_liu_talwar_enters_as_a_pair_and_is_dearer():
     assert paper.spending.slack == paper.delta
     assert ours.spending.slack == 0
     assert paper.noise_multiplier > 1.5 * ours.noise_multiplier
-    assert paper.procedure.runs == ours.procedure.runs == Capped(geometric(1 / 4), 185)
+    assert paper.procedure.law == ours.procedure.law == Capped(geometric(1 / 4), 185)
 
 
 @pytest.mark.parametrize("name", PROCEDURES)
