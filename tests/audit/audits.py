@@ -189,7 +189,7 @@ def one_pick(case: Case) -> list[Bet]:
 
 
 def best_of_random_runs(case: Case) -> list[Bet]:
-    law: RunCount = case.plan.procedure.runs  # type: ignore[attr-defined]
+    law: RunCount = case.plan.procedure.law
     none = law.probability_of_none()
     space = _scores_of(case).labelled(0.0, 1.0)
     if none > 0:
@@ -217,7 +217,7 @@ def best_of_random_runs(case: Case) -> list[Bet]:
 
 
 def threshold(case: Case) -> list[Bet]:
-    law, goal = case.plan.procedure.runs, case.goal  # type: ignore[attr-defined]
+    law, goal = case.plan.procedure.law, case.goal
     far = case.right + 10 * case.score_noise
     space = Space.line(goal, far).labelled(0.0, 1.0).with_point(NOTHING, 0.0)
     run = case.run()
@@ -243,7 +243,7 @@ def threshold(case: Case) -> list[Bet]:
 
 
 def subset_tuning(case: Case) -> list[Bet]:
-    law, share = case.plan.procedure.runs, case.plan.share  # type: ignore[attr-defined]
+    law, share = case.plan.procedure.law, case.plan.share
     assert share is not None
     assert case.up == 0
 

@@ -29,7 +29,7 @@ def search(name: str, up: int, down: int, mean_runs: float) -> Case:
 
 
 def selection(case: Case) -> Selection:
-    law = case.plan.procedure.runs  # type: ignore[attr-defined]
+    law = case.plan.procedure.law
     if case.procedure == "threshold":
         return lambda run: first_to_reach(run, law, case.goal)
     return lambda run: best_of(run, law)

@@ -120,6 +120,46 @@ def test_a_broken_plugin_is_one_line_and_breaks_nothing_else(
     assert why in line
 
 
+CRASHING = """
+import typer
+app = typer.Typer()
+
+def parsed(text):
+    return text if text != "bad" else {}["row 7 holds Quokkazyx"]
+
+@app.command("one")
+def one(number=typer.Argument("good", parser=parsed)) -> None:
+    raise ZeroDivisionError("row 7 holds Quokkazyx")
+
+@app.command("two")
+def two() -> None:
+    raise typer.Exit(7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "kind"),
+    [
+        ("crashing:one", (), "ZeroDivisionError"),
+        ("crashing:app", ("one",), "ZeroDivisionError"),
+        ("crashing:app", ("one", "bad"), "KeyError"),
+    ],
+)
+def test_a_plugin_that_crashes_is_named_in_one_line(install, shell, value, words, kind) -> None:
+    install("crashing", CRASHING, value, command="crash")
+    said = shell("crash", *words)
+    assert complaint(said, 1) == (
+        f"honestdp: a fault of the command 'crash' of crashing ({kind}); "
+        "HONESTDP_DEBUG=1 shows where (and rows)"
+    )
+    assert said.err.count("\n") == 1
+
+
+def test_a_plugin_may_choose_its_exit_code(install, shell) -> None:
+    install("crashing", CRASHING, "crashing:app")
+    assert shell("crashing", "two") == (7, "", "")
+
+
 def test_help_imports_no_plugin(install, shell) -> None:
     install("slow_to_import", SEVERAL, "slow_to_import:app")
     assert "slow_to_import" in shell("--help").out

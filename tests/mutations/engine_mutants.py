@@ -6,7 +6,7 @@ NOISE, LOTS, SUMS, TRAIN, MODULE = (
     f"tests/engine/test_{name}.py::test_"
     for name in ("noise", "lots", "clipped_sums", "train", "module")
 )
-STREAMS, RULES = "tests/engine/test_streams.py::test_", "tests/engine/test_rules.py::test_"
+STREAMS, RULES = "tests/randomness/test_streams.py::test_", "tests/engine/test_rules.py::test_"
 EXACT = "tests/engine/test_exact_sums.py::test_"
 NORMALS = "tests/randomness/test_normals.py::test_"
 SCALE = NOISE + "scale_in_every_coordinate_is_sigma_c_over_l"

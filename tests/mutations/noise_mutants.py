@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from seeded import Mutant
 
-SOURCES = "tests/search/test_noise_sources.py::test_"
+SOURCES = "tests/runner/test_noise_sources.py::test_"
 SCALE, OWN, FRESH = (
     SOURCES + name
     for name in (

@@ -5,7 +5,7 @@ from seeded import Mutant
 RESUME = "tests/resume/test_resume.py"
 CARD = "tests/release/test_card.py"
 FILES = "tests/release/test_model_files.py"
-LEAKS = "tests/search/test_search_leaks.py"
+LEAKS = "tests/runner/test_search_leaks.py"
 FIT = "tests/estimator/test_estimator_fit.py"
 
 MUTANTS = [

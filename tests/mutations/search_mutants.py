@@ -2,10 +2,10 @@
 
 from seeded import Mutant
 
-PLAN = "tests/search/test_make_plan.py"
-RUN = "tests/search/test_search_run.py"
-LEAKS = "tests/search/test_search_leaks.py"
-BAD_INPUT = "tests/run/test_run_bad_input.py"
+PLAN = "tests/planning/test_make_plan.py"
+RUN = "tests/runner/test_search_run.py"
+LEAKS = "tests/runner/test_search_leaks.py"
+BAD_INPUT = "tests/runner/test_run_bad_input.py"
 PURE = "tests/privacy/test_pure.py"
 LAWS = "tests/laws/test_runs.py"
 
@@ -133,7 +133,7 @@ MUTANTS = [
            "    from honestdp.randomness import Randomness\n"
            "    from honestdp.resume.journal import Journal\n"
            "    PrivateData.open(plan, table, target, 1, Randomness(), Journal())\n",
-           "tests/run/test_run_processes.py::test_killed_runs_never_use_data_without_a_charge[20]"),
+           "tests/runner/test_run_processes.py::test_killed_runs_never_use_data_without_a_charge[20]"),
     Mutant("never released", "runner/publish.py",
            "head = ledger.release(receipt, card.digest)", "head = ledger.head",
            RUN + "::test_a_production_run_charges_once_and_releases_once"),

@@ -58,6 +58,15 @@ def check_line(mutant: Mutant) -> None:
     assert text.count(mutant.good) == 1, "the line has moved; mend the mutant"
 
 
+def check_test(mutant: Mutant) -> None:
+    """The test that must notice is there; else only the slow tests would find out that it moved."""
+    file, _, test = mutant.caught_by.partition("::")
+    text = (ROOT / file).read_text()
+    assert not test or f"def {test.partition('[')[0]}(" in text, (
+        "the test has moved; mend the mutant"
+    )
+
+
 class Warm:
     """A warm process that runs tests on a source, sound or not.
 

@@ -17,7 +17,7 @@ import privacy_mutants
 import pytest
 import release_mutants
 import search_mutants
-from seeded import Mutant, Warm, check_caught, check_line, name
+from seeded import Mutant, Warm, check_caught, check_line, check_test, name
 
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
@@ -34,6 +34,7 @@ def test_each_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize("mutant", MUTANTS, ids=name)
 def test_the_line_is_there(mutant: Mutant) -> None:
     check_line(mutant)
+    check_test(mutant)
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,27 @@ def test_what_is_kept_is_the_owners_alone_and_of_one_size(tmp_path, monkeypatch)
     assert len(seen["state"]) == 1
 
 
+def test_whoever_sees_a_state_sees_what_was_asked(tmp_path, monkeypatch):
+    """Whoever waits for the state, or is stopped before it, can resume by the command."""
+    plan, written = plan_of("untuned"), []
+    replace = files.replace_file
+
+    def noted(path, content, *how):
+        replace(path, content, *how)
+        written.append((path.name, (path.parent / "asked.toml").is_file()))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("honestdp.resume.journal.replace_file", noted)
+        run(plan, table(), seed=1, folder=tmp_path / "whole", config="seed = 1\n")
+    assert written[:2] == [("asked.toml", True), ("state", True)]
+    for at in range(1, 9):  # before and after each of the two, and around their renames
+        folder, asked = tmp_path / str(at), {"seed": 1, "config": "seed = 1\n"}
+        assert stopped(monkeypatch, at, plan, table(), folder=folder, **asked)
+        assert (folder / ".private" / "asked.toml").is_file() == (at > 2)
+        run(plan, table(), folder=folder, **asked)
+        assert (folder / "asked.toml").read_text() == "seed = 1\n"
+
+
 def test_a_copy_is_released_once(tmp_path, monkeypatch):
     plan, ledger = plan_of("random-repeats"), new_ledger(tmp_path)
     folder, copy = tmp_path / "run", tmp_path / "copy"

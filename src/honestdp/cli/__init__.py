@@ -10,7 +10,7 @@ import typer
 
 from honestdp import __version__
 from honestdp.cli.console import Stopped
-from honestdp.cli.registry import LazyGroup
+from honestdp.cli.registry import LazyGroup, at_fault
 from honestdp.errors import BudgetError, InputError, SearchError
 
 app = typer.Typer(
@@ -47,8 +47,8 @@ def _root(
 def main() -> None:
     """Run a command; what went wrong is one line on stderr.
 
-    Exit codes: 0 done; 1 a fault in here; 2 something asked for is wrong, nothing was done; 3 the
-    budget does not cover it; 4 the search ended without a model; 130 interrupted.
+    Exit codes: 0 done; 1 a fault in here, or in a plug-in; 2 something asked for is wrong, nothing
+    was done; 3 the budget does not cover it; 4 the search ended without a model; 130 interrupted.
     """
     try:
         code = app(standalone_mode=False)
@@ -76,8 +76,8 @@ def main() -> None:
     except Exception as error:  # by its kind alone: its text may quote a row
         if os.environ.get("HONESTDP_DEBUG"):
             raise
-        kind = type(error).__name__
-        _stop(f"a fault of honestdp itself ({kind}); HONESTDP_DEBUG=1 shows where (and rows)", 1)
+        said = f"a fault of {at_fault(error)} ({type(error).__name__})"
+        _stop(f"{said}; HONESTDP_DEBUG=1 shows where (and rows)", 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

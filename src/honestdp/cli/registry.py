@@ -8,7 +8,8 @@ subcommands). A package adds one in its `pyproject.toml`:
     hello = "hello_honestdp:command"
 
 A plug-in is imported when its command is called and not before: `honestdp --help` shows the summary
-of its package instead. One that cannot be imported fails with one line, and breaks nothing else.
+of its package instead. One that cannot be imported, or that crashes, fails with one line that names
+it, and breaks nothing else.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ OWN = {
         "ledger": "ledger:app",
     }.items()
 }
+
+_BLAMED = "_honestdp_plugin"  # attribute of an exception that came out of a plug-in
 
 # Commands of packages that belong to this project, by the package to install.
 ELSEWHERE = {"paper": "honestdp-reproduction"}
@@ -118,11 +121,26 @@ class LazyGroup(TyperGroup):
                 return None
             raise
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            name = ctx.invoked_subcommand
+            if name not in OWN and name in self.commands.plugins:
+                point = self.commands.plugins[name]
+                setattr(error, _BLAMED, f"the command {name!r} of {package(point)}")
+            raise
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         names = self.list_commands(ctx)
         limit = formatter.width - 6 - max(map(len, names))
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.commands.summary(name, limit)) for name in names])
+
+
+def at_fault(error: Exception) -> str:
+    """Who is to mend what raised this: honestdp itself, or a plug-in whose command it came from."""
+    return str(getattr(error, _BLAMED, "honestdp itself"))
 
 
 def package(point: EntryPoint) -> str:

@@ -12,12 +12,12 @@ from honestdp.privacy.events import Event, Selection
 from honestdp.privacy.runs import RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.options import LAW, law
-from honestdp.procedures.random_runs import RandomRuns
+from honestdp.procedures.random_runs import ShapedRuns
 
 
 @procedures.register
 @dataclass(frozen=True)
-class RandomRepeats(RandomRuns):
+class RandomRepeats(ShapedRuns):
     """K runs, K random; only the best leaves."""
 
     candidates: int
@@ -38,14 +38,6 @@ class RandomRepeats(RandomRuns):
     def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
         shapes = (0.0, 1.0, "poisson")
         return [{"hit_probability": hit_probability, "shape": shape} for shape in shapes]
-
-    @property
-    def expected_runs(self) -> float:
-        return self.runs.mean
-
-    @property
-    def max_runs(self) -> int | None:
-        return self.runs.maximum
 
     @property
     def usual_bound(self) -> str:

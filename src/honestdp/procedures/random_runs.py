@@ -1,7 +1,8 @@
-"""What the procedures share whose number of runs has a law of chosen shape."""
+"""What the procedures share whose number of runs is random, by a law given or of chosen shape."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -17,6 +18,29 @@ from honestdp.procedures.draws import Coin, Draw, random_draws
 
 
 class RandomRuns(Procedure):
+    """A procedure that makes K draws, K from a law."""
+
+    @property
+    @abstractmethod
+    def law(self) -> RunCount: ...
+
+    @property
+    def expected_runs(self) -> float:
+        return self.law.mean
+
+    @property
+    def max_runs(self) -> int | None:
+        return self.law.maximum
+
+    @property
+    def hit_probability(self) -> float:
+        return self.law.hit_probability(self.candidates)
+
+    def draws(self, settings: int, coin: Coin) -> list[Draw]:
+        return random_draws(self.law, settings, coin)
+
+
+class ShapedRuns(RandomRuns):
     """A procedure that makes K draws, K from a law of chosen shape."""
 
     runs: RunCount
@@ -40,13 +64,6 @@ class RandomRuns(Procedure):
         if selection.papernot_steinke_covers(self.runs):
             return ("papernot-steinke", "profile")
         return ("profile",)
-
-    @property
-    def hit_probability(self) -> float | None:
-        return self.runs.hit_probability(self.candidates)
-
-    def draws(self, settings: int, coin: Coin) -> list[Draw]:
-        return random_draws(self.runs, settings, coin)
 
     @classmethod
     def variants(cls, candidates: int, options: Mapping[str, Any]) -> Sequence[Procedure]:

@@ -12,14 +12,13 @@ from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
 from honestdp.privacy.runs import Capped, RunCount, geometric
 from honestdp.procedures import procedures
-from honestdp.procedures.base import Procedure
-from honestdp.procedures.draws import Coin, Draw, random_draws
 from honestdp.procedures.options import LENGTH
+from honestdp.procedures.random_runs import RandomRuns
 
 
 @procedures.register
 @dataclass(frozen=True)
-class RandomStopping(Procedure):
+class RandomStopping(RandomRuns):
     """The paper's Algorithm 1: draw until a gamma-coin says stop, at most ceil(Upsilon) times."""
 
     candidates: int
@@ -47,34 +46,19 @@ class RandomStopping(Procedure):
         )
 
     @property
-    def runs(self) -> RunCount:
-        return Capped(geometric(self.gamma), self.max_runs)
-
-    @property
     def law(self) -> RunCount:
-        return self.runs
-
-    @property
-    def expected_runs(self) -> float:
-        return self.runs.mean
+        return Capped(geometric(self.gamma), self.max_runs)
 
     @property
     def max_runs(self) -> int:
         return selection.liu_talwar_rounds(self.gamma)
-
-    @property
-    def hit_probability(self) -> float:
-        return self.runs.hit_probability(self.candidates)
 
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         if bound == "liu-talwar":
             run_delta = selection.liu_talwar_run_delta(delta, self.max_runs)
             run_epsilon = guarantee.epsilon(run, run_delta, "rdp")
             return selection.liu_talwar(run_epsilon, run_delta, self.gamma)[0]
-        return selection.profile_bound(guarantee.profile(run), self.runs).epsilon(delta)
+        return selection.profile_bound(guarantee.profile(run), self.law).epsilon(delta)
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
-        return guarantee.rdp_curve(Selection(run, self.runs))
-
-    def draws(self, settings: int, coin: Coin) -> list[Draw]:
-        return random_draws(self.runs, settings, coin)
+        return guarantee.rdp_curve(Selection(run, self.law))

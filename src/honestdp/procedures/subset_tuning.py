@@ -15,12 +15,12 @@ from honestdp.privacy.runs import Capped, Poisson, RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.base import SUBSET as DEFAULT_SUBSET
 from honestdp.procedures.options import LAW, SUBSET, law
-from honestdp.procedures.random_runs import RandomRuns
+from honestdp.procedures.random_runs import ShapedRuns
 
 
 @procedures.register
 @dataclass(frozen=True)
-class SubsetTuning(RandomRuns):
+class SubsetTuning(ShapedRuns):
     """Best of K on a Poisson subset of the records, then one training on the rest."""
 
     candidates: int

@@ -14,14 +14,14 @@ from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
 from honestdp.privacy.runs import Capped, RunCount, geometric
 from honestdp.procedures import procedures
-from honestdp.procedures.base import Procedure
-from honestdp.procedures.draws import Coin, Draw, Outcome, random_draws
+from honestdp.procedures.draws import Outcome
 from honestdp.procedures.options import LENGTH, THRESHOLD
+from honestdp.procedures.random_runs import RandomRuns
 
 
 @procedures.register
 @dataclass(frozen=True)
-class Threshold(Procedure):
+class Threshold(RandomRuns):
     """Draw until a score reaches a public threshold, or a gamma-coin says to give up.
 
     threshold: A value of the metric; what the procedure costs does not depend on it.
@@ -53,26 +53,10 @@ class Threshold(Procedure):
         super().check(settings, delta)
 
     @property
-    def runs(self) -> RunCount:
+    def law(self) -> RunCount:
         """The most draws that will be made: where the gamma-coin says to give up."""
         rounds = geometric(self.gamma)
         return rounds if self.cap is None else Capped(rounds, self.cap)
-
-    @property
-    def law(self) -> RunCount:
-        return self.runs
-
-    @property
-    def expected_runs(self) -> float:
-        return self.runs.mean
-
-    @property
-    def max_runs(self) -> int | None:
-        return self.cap
-
-    @property
-    def hit_probability(self) -> float:
-        return self.runs.hit_probability(self.candidates)
 
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         return self._bound(run).epsilon(delta)
@@ -82,9 +66,6 @@ class Threshold(Procedure):
 
     def _bound(self, run: Event) -> selection.BestOf:
         return selection.threshold(guarantee.profile(run), self.gamma, self.cap)
-
-    def draws(self, settings: int, coin: Coin) -> list[Draw]:
-        return random_draws(self.runs, settings, coin)
 
     def keep(
         self,

@@ -110,9 +110,9 @@ class FolderJournal(Journal):
                 self._make()
                 self._lock = locked(self._private / LOCK)
                 self._check_unfinished()
-                self._state = self._read()
-                if self._new and config:
+                if config and not (self._private / STATE).exists():  # where a state is, all is
                     replace_file(self._private / CONFIG, config.encode())
+                self._state = self._read()
                 by_command = (self._private / CONFIG).is_file()
                 command = f"honestdp resume {shlex.quote(str(self.folder))}"
                 self.again = command if by_command else f"folder={str(self.folder)!r}"

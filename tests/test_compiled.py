@@ -13,7 +13,7 @@ import pytest
 
 from honestdp import compiled
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent
 CODE = """
 import torch
 from honestdp.engine import Linear, clipped_sum

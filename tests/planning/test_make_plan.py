@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 
 from honestdp import Grid, InputError, make_plan
 from honestdp.candidates import Candidate
@@ -28,6 +27,7 @@ from honestdp.procedures.subset_tuning import SubsetTuning
 from honestdp.procedures.threshold import Threshold
 from honestdp.procedures.untuned import Untuned
 from honestdp.schema import Numeric
+from search_tables import GRID, NUMBERS, PROCEDURES, SCHEMA, asked, spec
 
 
 @pytest.mark.parametrize("name", PROCEDURES)
@@ -104,7 +104,7 @@ def test_liu_talwar_enters_as_a_pair_and_is_dearer():
     assert paper.spending.slack == paper.delta
     assert ours.spending.slack == 0
     assert paper.noise_multiplier > 1.5 * ours.noise_multiplier
-    assert paper.procedure.runs == ours.procedure.runs == Capped(geometric(1 / 4), 185)
+    assert paper.procedure.law == ours.procedure.law == Capped(geometric(1 / 4), 185)
 
 
 @pytest.mark.parametrize("name", PROCEDURES)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import chisquare, kstest, norm
-from search_tables import GRID, NUMBERS, PROCEDURES, ROWS, SCHEMA, asked, spec, table
 from torch import nn
 
 from honestdp import InputError, Ledger, make_plan
@@ -26,6 +25,7 @@ from honestdp.runner.run import run
 from honestdp.runner.scoring import noisy_scores, outcomes, schedule
 from honestdp.runner.training import Trainer
 from honestdp.schema import Categorical, Numeric
+from search_tables import GRID, NUMBERS, PROCEDURES, ROWS, SCHEMA, asked, spec, table
 
 
 def keep(plan, kept, draws, parameters, scores, randomness):
@@ -238,7 +238,7 @@ def test_the_number_of_runs_has_the_law_that_was_priced(name):
         for seed in range(searches)
     ]
     found = Counter(len(search) for search in draws)
-    law = plan.procedure.runs.probabilities(60)
+    law = plan.procedure.law.probabilities(60)
     often = [k for k in range(61) if searches * law[k] > 20]
     seen, expected = [found[k] for k in often], [searches * law[k] for k in often]
     assert searches - sum(seen) <= 1.5 * (searches - sum(expected)) + 40  # the rest

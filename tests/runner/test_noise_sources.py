@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
-from search_tables import SCHEMA, asked, spec, table
 
 from honestdp import make_plan
 from honestdp.engine import Candidate, Linear, Schedule, cohort_training, examples, noise, train
@@ -27,6 +26,7 @@ from honestdp.resume.journal import Journal
 from honestdp.runner.private_data import PrivateData
 from honestdp.runner.scoring import noisy_scores
 from honestdp.schema import Numeric, Schema
+from search_tables import SCHEMA, asked, spec, table
 
 FALSE_ALARM, DRAWS = 1e-6, 6000
 Source = Callable[[Randomness, pytest.MonkeyPatch], np.ndarray]

@@ -9,11 +9,11 @@ import json
 
 import numpy as np
 import pytest
-from search_tables import GRID, SCHEMA
 
 from honestdp.planning.make import make_plan
 from honestdp.planning.spec import Spec
 from honestdp.runner.private_data import split
+from search_tables import GRID, SCHEMA
 
 pytestmark = pytest.mark.data
 

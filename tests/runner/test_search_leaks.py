@@ -15,12 +15,12 @@ from contextlib import redirect_stderr, redirect_stdout
 import numpy as np
 import pytest
 import torch
-from search_tables import PROCEDURES, SCHEMA, asked, table
 
 from honestdp import Ledger, files, make_plan
 from honestdp.errors import SearchError
 from honestdp.privacy.runs import RunCount
 from honestdp.runner.run import run
+from search_tables import PROCEDURES, SCHEMA, asked, table
 
 SEALED = [name for name, (_, shows_all) in PROCEDURES.items() if not shows_all]
 FORCED = (1, 50, 600)
