@@ -20,7 +20,7 @@ from honestdp.procedures.options import LENGTH
 @procedures.register
 @dataclass(frozen=True)
 class RandomStopping(Procedure):
-    """The paper's Algorithm 1: draw until a gamma-coin says stop, at most ceil(Upsilon) times."""
+    """The paper's Algorithm 1: draw until a gamma-coin stops, at most ceil(Upsilon) times."""
 
     candidates: int
     gamma: float
