@@ -13,7 +13,7 @@ MUTANTS = [
            TUNE + "::test_a_ledger_is_made_only_if_the_user_agrees"),
     Mutant("a ledger for every run", "cli/tune.py",
            'return data.with_name(f"{data.name.split(\'.\')[0] or data.name}.ledger")',
-           'return Path(f"{asked.path(\'out\')}.ledger")',
+           'return Path(f"{config.path(\'out\')}.ledger")',
            TUNE + "::test_all_runs_on_a_table_share_its_ledger"),
     Mutant("the header is looked at after paying", "cli/tune.py",
            "        if file is not None:\n            file.check(",

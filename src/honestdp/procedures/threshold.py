@@ -54,7 +54,7 @@ class Threshold(Procedure):
 
     @property
     def runs(self) -> RunCount:
-        """The law of the largest number of draws: the one at which the gamma-coin stops the search."""
+        """The law of the most draws that are made: where the gamma-coin stops the search."""
         rounds = geometric(self.gamma)
         return rounds if self.cap is None else Capped(rounds, self.cap)
 
