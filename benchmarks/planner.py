@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
-from honestdp.planner.answers import Asked
+from honestdp.planner.answers import PlannerInputs
 from honestdp.planner.serve import LOOPBACK, Server
 from honestdp.text import columns
 
@@ -81,7 +81,7 @@ def _quantiles(found: Sequence[float]) -> tuple[float, float]:
 
 def main() -> None:
     moves = int(sys.argv[1]) if len(sys.argv) > 1 else MOVES
-    with Server(Asked()) as server:
+    with Server(PlannerInputs()) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         first, _ = seconds(server, "table", START)
         print(f"the first table, imports done: {first:.2f} s\n")

@@ -29,7 +29,7 @@ import sklearn
 import torch
 from saved import Row, Saved
 from search_report import FREE, NON_PRIVATE, accuracies, claims, into_readme, markdown, show
-from search_rows import DELTA, EPSILONS, PAPER, SPLIT_SEED, Adult, Asked, asked
+from search_rows import DELTA, EPSILONS, PAPER, SPLIT_SEED, Adult, SearchRow, search_rows
 from sklearn.linear_model import LogisticRegression
 
 from honestdp.engine import Linear, Randomness, Schedule, correct, train
@@ -62,7 +62,7 @@ def new_row(epsilon: float | None, name: str, grid: str, procedure: str, **more:
     return row | {"fingerprint": f"{name} {epsilon}", "not_run": None, **more, "runs": []}
 
 
-def search(data: Adult, epsilon: float, what: Asked) -> Job:
+def search(data: Adult, epsilon: float, what: SearchRow) -> Job:
     row = new_row(epsilon, what.name, what.grid, what.procedure)
     began = time.perf_counter()
     try:
@@ -144,7 +144,7 @@ def jobs(data: Adult, chosen: argparse.Namespace) -> Iterator[Job]:
     if wanted(NON_PRIVATE):
         yield non_private(data)
     for epsilon in chosen.epsilon:
-        yield from (search(data, epsilon, what) for what in asked() if wanted(what.name))
+        yield from (search(data, epsilon, what) for what in search_rows() if wanted(what.name))
         if wanted(FREE):
             yield tuned_for_free(data, epsilon)
 
@@ -258,7 +258,7 @@ def main() -> None:
         "versions": {"scikit-learn": sklearn.__version__, "numpy": np.__version__},
     }
     saved = Saved(chosen.results / "search.json", chosen.fresh and not chosen.markdown, facts)
-    expected = [(epsilon, what.name) for epsilon in EPSILONS for what in asked()]
+    expected = [(epsilon, what.name) for epsilon in EPSILONS for what in search_rows()]
     if chosen.markdown:
         print(text := markdown(saved.rows, expected))
         into_readme(text, saved.rows, expected)

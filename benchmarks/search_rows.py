@@ -22,8 +22,8 @@ THRESHOLD, HIT = 0.83, 0.9
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One row of the table: what is asked of `make_plan`."""
+class SearchRow:
+    """One row of the table. options: fields of `Spec`."""
 
     procedure: str  # as shown
     grid: str
@@ -34,16 +34,16 @@ class Asked:
         return f"{self.grid}/{self.procedure}"
 
 
-def asked() -> list[Asked]:
+def search_rows() -> list[SearchRow]:
     """The rows of one epsilon."""
     found = [
-        Asked("auto", "none", {}),
-        Asked("untuned", "balanced", {"procedure": "untuned", "grid": "balanced"}),
-        Asked("untuned", "dpadamwosm", {"procedure": "untuned", "grid": "dpadamwosm"}),
+        SearchRow("auto", "none", {}),
+        SearchRow("untuned", "balanced", {"procedure": "untuned", "grid": "balanced"}),
+        SearchRow("untuned", "dpadamwosm", {"procedure": "untuned", "grid": "dpadamwosm"}),
     ]
     for grid, schedule in GRIDS.items():
         for shown, options in searches(len(NAMED[grid])).items():
-            found.append(Asked(shown, grid, {"grid": grid, **schedule, **options}))
+            found.append(SearchRow(shown, grid, {"grid": grid, **schedule, **options}))
     return found
 
 

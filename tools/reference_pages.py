@@ -48,9 +48,9 @@ What plans, cards and reports mean by them; `honestdp words` says the same in th
 
 
 def words() -> str:
-    from honestdp.cli.words import all_words
+    from honestdp.cli.words import all_terms
 
-    return WORDS_INTRO + "".join(f"| **{word}** | {text} |\n" for word, text in all_words().items())
+    return WORDS_INTRO + "".join(f"| **{word}** | {text} |\n" for word, text in all_terms().items())
 
 
 def commands() -> str:

@@ -13,8 +13,8 @@ import pytest
 
 from honestdp.report.picture import save
 from honestdp_reproduction import adaptive, advantage, defaults, pruning
-from honestdp_reproduction.asked import Panels, asked
 from honestdp_reproduction.experiment import Choice
+from honestdp_reproduction.experiment_trainings import Panels, selected_trainings
 from honestdp_reproduction.grids import GRIDS
 from honestdp_reproduction.store import SHIPPED, Store
 from honestdp_reproduction.trainings import Results, Training
@@ -162,17 +162,19 @@ def test_an_interrupted_timing_goes_on(tmp_path, monkeypatch) -> None:
 
 
 def test_steps_and_repetitions_as_run_here_and_as_chosen() -> None:
-    here = asked(Choice(), advantage.RUN)
+    here = selected_trainings(Choice(), advantage.RUN)
     assert {t.steps for t in here if t.dataset == "enron"} == {5000}
     assert {t.steps for t in here if t.dataset == "mnist"} == {10_000}
     momentum = [t for t in here if t.grid == advantage.MOMENTUM]
     assert {t.repetition for t in momentum} == {1}
     assert max(t.repetition for t in here if t.dataset == "adult") == 3
-    chosen = asked(Choice(sigmas=(2.0,), models=("tlnn",), repetitions=2), adaptive.RUN)
+    chosen = selected_trainings(
+        Choice(sigmas=(2.0,), models=("tlnn",), repetitions=2), adaptive.RUN
+    )
     assert len(chosen) == 4 * 3 * 2
     assert {(t.model, t.sigma) for t in chosen} == {("tlnn", 2.0)}
     # DPAdam's curves serve two experiments, and are trained once.
-    both = set(here) & set(asked(Choice(), adaptive.RUN))
+    both = set(here) & set(selected_trainings(Choice(), adaptive.RUN))
     assert {t.grid for t in both} == {"dpadam-4"}
 
 

@@ -25,7 +25,7 @@ from honestdp.runner.private_data import schedules
 from honestdp.text import SIMULATION
 from honestdp_reproduction import frontier_searches, honest_frontier, pools, resample
 from honestdp_reproduction.experiment import Choice
-from honestdp_reproduction.frontier_lines import LINES, Asked, planned, pools_of
+from honestdp_reproduction.frontier_lines import LINES, FrontierLine, planned, pools_of
 from honestdp_reproduction.frontier_rows import load
 from honestdp_reproduction.frontier_searches import Searches
 from honestdp_reproduction.pools import Material, Pool, Pools
@@ -127,7 +127,7 @@ def test_k_has_the_law_of_the_plan() -> None:
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
-def test_plans_are_the_planners_and_fit_the_epsilon(line: Asked) -> None:
+def test_plans_are_the_planners_and_fit_the_epsilon(line: FrontierLine) -> None:
     schema = adult().schema
     for epsilon in line.at[:: max(1, len(line.at) - 1)]:  # the first and the last
         plan = line.plan(schema, 39073, epsilon)

@@ -26,7 +26,7 @@ def short(monkeypatch):
     def few(asked, results):
         return jobs([t for t in asked if t.grid == "dpadam-4"], results)
 
-    monkeypatch.setattr("honestdp_reproduction.asked.STEPS", {"adult": 100})
+    monkeypatch.setattr("honestdp_reproduction.experiment_trainings.STEPS", {"adult": 100})
     monkeypatch.setattr("honestdp_reproduction.adaptive.training_jobs", few)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from honestdp.engine import Linear, Snapshot, examples
 from honestdp.errors import InputError
-from honestdp_reproduction import asked, threshold, trainings
+from honestdp_reproduction import experiment_trainings, threshold, trainings
 from honestdp_reproduction.data import Rows
 from honestdp_reproduction.experiment import Choice
 from honestdp_reproduction.store import Store
@@ -63,8 +63,8 @@ def test_the_threshold_is_the_training_rows() -> None:
 
 
 def test_it_trains_the_same_and_shows_both(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(asked, "STEPS", {"adult": 100})
-    block = asked.Block(("adult",), ("lr",), (4.0,), {"dpadam-4": 1})
+    monkeypatch.setattr(experiment_trainings, "STEPS", {"adult": 100})
+    block = experiment_trainings.Block(("adult",), ("lr",), (4.0,), {"dpadam-4": 1})
     monkeypatch.setattr(threshold, "RUN", (block,))
     with pytest.raises(InputError, match="run the experiment first"):
         threshold.result(ADULT, Store(tmp_path))

@@ -17,9 +17,9 @@ from honestdp.optimizers import Hyperparameter, Optimizer, optimizers
 from honestdp.units import LARGEST_NOISE
 
 CLIPPINGS = ("norm", "automatic")
-# Beyond, float32 cannot hold what is left of a gradient. A clip norm far above the gradients rounds
-# them away, but never more than noise hides: a coordinate of a lot's sum loses at most L / 2^21 of
-# the clip norm, and its noise is noise_multiplier times that norm.
+# Outside of this float32 cannot represent a clipped gradient. A clip norm far above the gradients
+# rounds them away, but by less than the noise: a coordinate of a lot's sum loses at most L / 2^21
+# of the clip norm, and its noise is noise_multiplier times that norm.
 CLIP_NORMS = (1e-12, 1e12)
 DEFAULT_RULE = "dpadam"
 
@@ -44,6 +44,7 @@ class Candidate:
         average: Release the mean of the second half's parameters instead of the last.
         hyperparameters: Those of the rule, by name; each may also be given as an argument of its
             own, `momentum=0.9`. Those of other rules are checked and left out.
+        **own: Hyperparameters of the rule, as arguments.
 
     Raises:
         InputError: If a value is out of bounds, or no optimizer has such a hyperparameter.
@@ -122,7 +123,7 @@ class Candidate:
 
     @property
     def sensitivity(self) -> float:
-        """The most one example can move the clipped sum."""
+        """The most that one example can change the clipped sum."""
         return 1.0 if self.clipping == "automatic" else self.clip_norm
 
 

@@ -28,18 +28,18 @@ _FOLDER = Path(__file__).parent
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compiled to machine code that runs without Python's lock; divides as NumPy does."""
-    return _kept(function, frozenset())
+    return _cached(function, frozenset())
 
 
 def compiled_fused(function: Callable[..., Any]) -> Any:
     """The same, and a product and a sum may be rounded once instead of twice: for code whose error
     bound is proved, in the order in which it is written."""
-    return _kept(function, frozenset({"contract"}))
+    return _cached(function, frozenset({"contract"}))
 
 
 def compiled_fast(function: Callable[..., Any]) -> Any:
     """The same, and sums may be taken in another order, eight at a time."""
-    return _kept(function, _FAST)
+    return _cached(function, _FAST)
 
 
 def compiled_from(
@@ -68,7 +68,7 @@ def compiled_from(
     made.__qualname__ = f"{function.__name__}_{mark or id(function)}"
     made.__module__ = function.__module__
     fastmath = _FAST if fast else frozenset[str]()
-    return _kept(made, fastmath) if keep and mark else _compiled(made, fastmath)
+    return _cached(made, fastmath) if keep and mark else _compiled(made, fastmath)
 
 
 def fingerprint(function: Callable[..., Any]) -> str | None:
@@ -142,7 +142,7 @@ def _compiled(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
     return njit(nogil=True, error_model="numpy", **options)(function)
 
 
-def _kept(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
+def _cached(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
     dispatcher = _compiled(function, fastmath)
     dispatcher.enable_caching()
     # numba has no public name for this; should it change, the import fails and nothing is stale.

@@ -1,14 +1,14 @@
-"""`Registry`: the kinds of one thing, found by name; anybody's code can add to it.
+"""`Registry`: the implementations of one contract, by name; any package can add to it.
 
-A thing that comes in kinds (procedures, metrics, optimizers, models, column kinds, executors) is a
-package: `base.py` holds the contract, every other module one kind or a few, each registered where
-it is defined. A kind of one's own is registered in the same way,
+Whatever can be extended (procedures, metrics, optimizers, models, column kinds, executors) is a
+package: `base.py` holds the contract, every other module one or a few kinds, each registered where
+it is defined. Your own kind is registered in the same way,
 
     @procedures.register
     class Halving(Procedure):
         name = "halving"
 
-or announced by an installed package as an entry point of the registry's group, in its
+or declared by an installed package as an entry point of the registry's group, in its
 pyproject.toml:
 
     [project.entry-points."honestdp.procedures"]
@@ -31,14 +31,14 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """The kinds of one thing by name: the library's own and those added.
+    """The kinds of one thing by name: the library's own, and those that were added.
 
     Args:
-        thing: What the kinds are kinds of, as an error message calls it: "procedure".
+        thing: What the kinds are kinds of, for error messages: "procedure".
         package: The package whose modules define the library's own kinds. They are imported when
-            the registry is first asked.
-        group: The entry point group by which installed packages add theirs; they are imported
-            when a name is not found among the others, or when all names are wanted.
+            the registry is first used.
+        group: The entry point group by which installed packages add kinds. They are imported when a
+            name is not found among the others, or when all names are listed.
 
     Example:
         >>> from honestdp.procedures import procedures
@@ -79,18 +79,32 @@ class Registry(Generic[T]):
         return kind
 
     def name_of(self, kind: T) -> object:
-        """The name of a kind: its attribute `name`, unless a registry says otherwise."""
+        """The name of a kind: by default its attribute `name`.
+
+        Args:
+            kind: A class or an object.
+        """
         return getattr(kind, "name", None)
 
     def unregister(self, name: str) -> None:
-        """Remove a kind that was added; for tests of a kind of one's own."""
+        """Remove a kind that was added; for tests of your own kinds.
+
+        Args:
+            name: The name of the kind; an unknown one is ignored.
+        """
         self._kinds.pop(name, None)
 
     def get(self, name: object) -> T:
-        """The kind of this name.
+        """Look up a kind by its name.
+
+        Args:
+            name: The name.
+
+        Returns:
+            The kind.
 
         Raises:
-            InputError: If there is none; the message lists those there are.
+            InputError: If there is none; the message lists the names.
         """
         if isinstance(name, str):
             found = self._find(name)
@@ -99,7 +113,7 @@ class Registry(Generic[T]):
         raise fail(self.thing, name, f"must be one of {', '.join(self.names())}")
 
     def names(self) -> tuple[str, ...]:
-        """The names of all kinds, in the order of the alphabet."""
+        """The names of all kinds, sorted."""
         return tuple(str(self.name_of(kind)) for kind in self)
 
     def __iter__(self) -> Iterator[T]:
@@ -117,7 +131,7 @@ class Registry(Generic[T]):
         return self._kinds.get(name)
 
     def _load(self) -> None:
-        with self._lock:  # whoever else asks meanwhile must not find some of them only
+        with self._lock:  # other threads must not see some of the kinds only
             if not self._loaded:
                 package = import_module(self._package)
                 for module in pkgutil.iter_modules(package.__path__, f"{self._package}."):
@@ -131,7 +145,7 @@ class Registry(Generic[T]):
                 self._plug(point)
 
     def _plug(self, point: EntryPoint) -> None:
-        # One broken package must not take the others down: it is named, and left out.
+        # One broken package must not affect the others: warn, and leave it out.
         try:
             self.register(point.load())
         except Exception as error:
@@ -143,7 +157,7 @@ class Registry(Generic[T]):
 
 
 def _same(one: object, other: object) -> bool:
-    """Whether two kinds come from the same lines: a notebook runs a cell twice."""
+    """Whether two kinds come from the same definition: a notebook may run a cell twice."""
     places = [
         (getattr(k, "__module__", None), getattr(k, "__qualname__", None)) for k in (one, other)
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honestdp.planner.answers import Asked
+from honestdp.planner.answers import PlannerInputs
 from honestdp.planner.serve import Server
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SMALL = {"n": "2000", "lot_size": "50", "steps": "100", "candidates": "5", "epsi
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with Server(Asked()) as opened:
+    with Server(PlannerInputs()) as opened:
         thread = threading.Thread(target=opened.serve_forever)
         thread.start()
         yield opened

@@ -45,7 +45,7 @@ def test_a_fault_in_here_is_told_by_its_kind(shell, monkeypatch) -> None:
 
     monkeypatch.setattr("honestdp.schema.from_header", broken)
     said = shell("schema", "visits.csv")
-    assert "a fault of honestdp itself (ZeroDivisionError)" in complaint(said, 1)
+    assert "internal error (ZeroDivisionError)" in complaint(said, 1)
 
 
 def test_a_failed_search_is_told_by_its_kind(shell, monkeypatch) -> None:

@@ -26,7 +26,7 @@ def test_a_schema_from_the_header_alone(shell, tmp_path) -> None:
     assert json.loads(shell("schema", "visits.csv", "--json").out)["schema"].startswith("# The")
     said = shell("schema", "visits.csv", "--target", "ward", "--out", "mine.toml")
     assert (said.out, Path("mine.toml").read_text()) == ("", printed)
-    assert "mine.toml: is there already" in complaint(shell("schema", "visits.csv", "--out",
+    assert "mine.toml: already exists" in complaint(shell("schema", "visits.csv", "--out",
                                                             "mine.toml"))  # fmt: skip
     assert "target='sex'" in complaint(shell("schema", "visits.csv", "--target", "sex"))
     assert "none.csv: cannot be read" in complaint(shell("schema", "none.csv"))
@@ -47,7 +47,7 @@ def test_predictions(run, shell) -> None:
     Path("empty.csv").write_text("age,ward\n")
     assert "holds no row" in complaint(shell("predict", "run", "empty.csv"))
     said = shell("predict", "run", "test.csv", "--out", "answers.csv")
-    assert "answers.csv: is there already" in complaint(said)
+    assert "answers.csv: already exists" in complaint(said)
     assert "none.csv: cannot be read" in complaint(shell("predict", "run", "none.csv"))
     assert "cannot be read; give a run's folder" in complaint(shell("predict", ".", "test.csv"))
     Path("other.csv").write_text("age\n1\n")

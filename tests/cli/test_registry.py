@@ -149,8 +149,8 @@ def test_a_plugin_that_crashes_is_named_in_one_line(install, shell, value, words
     install("crashing", CRASHING, value, command="crash")
     said = shell("crash", *words)
     assert complaint(said, 1) == (
-        f"honestdp: a fault of the command 'crash' of crashing ({kind}); "
-        "HONESTDP_DEBUG=1 shows where (and rows)"
+        f"honestdp: error in the command 'crash' of crashing ({kind}); "
+        "HONESTDP_DEBUG=1 shows the traceback, and maybe rows"
     )
     assert said.err.count("\n") == 1
 

@@ -200,7 +200,7 @@ def test_misspelt_classes_are_found_on_public_rows_before_they_cost(shell) -> No
 def test_a_second_ledger_for_one_table_is_not_made_by_the_way(shell) -> None:
     assert shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes").code == 0
     said = shell("tune", "visits.csv", *QUICK, "--out", "more", "--yes", "--ledger", "b.ledger")
-    assert "visits.ledger is there for 'visits' already" in complaint(said)
+    assert "visits.ledger is a ledger for 'visits' already" in complaint(said)
     assert not Path("b.ledger").exists()
 
 
@@ -305,7 +305,7 @@ def test_resume_goes_on_with_the_same_charge(shell, monkeypatch) -> None:
 
 
 def test_resume_of_what_is_no_run(shell) -> None:
-    assert "holds no interrupted tune" in complaint(shell("resume", "."))
+    assert "holds no interrupted run" in complaint(shell("resume", "."))
 
 
 def test_resume_without_the_ledger_that_holds_its_charge(shell, monkeypatch) -> None:
@@ -350,7 +350,7 @@ def test_the_table_that_comes_with_it(shell) -> None:
     assert 0.9 < found["epsilon"] <= 1
     assert found["test_accuracy"] > 0.7
     again = shell("tune", *words, "--out", "other")
-    assert "Adult itself is public: to play on, remove adult.ledger" in complaint(again, 3)
+    assert "Adult itself is public: to start over, remove adult.ledger" in complaint(again, 3)
     assert "data: none, but a schema" in complaint(shell("tune", "--schema", "visits.toml"))
 
 

@@ -7,12 +7,12 @@ import math
 
 from cli_calls import complaint
 
+from honestdp.glossary import GLOSSARY
 from honestdp.procedures import procedures
-from honestdp.words import WORDS
 
 
 def test_words(shell) -> None:
-    assert WORDS.items() <= json.loads(shell("words", "--json").out).items()
+    assert GLOSSARY.items() <= json.loads(shell("words", "--json").out).items()
     assert "in units of the clip norm" in " ".join(shell("words", "noise_multiplier").out.split())
     assert "did you mean 'epsilon'?" in complaint(shell("words", "epsilom"))
 
@@ -23,7 +23,7 @@ def test_every_procedure_is_explained(shell) -> None:
 
 def test_the_chances_named_are_right() -> None:
     for epsilon, hundredths in ((1, 74), (3, 96)):
-        assert str(hundredths) in WORDS["epsilon"]
+        assert str(hundredths) in GLOSSARY["epsilon"]
         chance = math.exp(epsilon) / (1 + math.exp(epsilon))
         assert math.ceil(100 * chance) == hundredths
 

@@ -400,7 +400,7 @@ def test_a_simulation_tells_of_targets_that_can_be_no_class(name) -> None:
     """A run that is paid for does not: a single word in y would silence it."""
     with pytest.raises(InputError, match="y: is of"):
         search(schema=WORDS).fit(X, UNMATCHED[name])
-    with pytest.raises(InputError, match="y: is of numbers"):
+    with pytest.raises(InputError, match="y: holds numbers"):
         search(schema=WORDS).fit(frame(X).assign(ill=Y))
 
 

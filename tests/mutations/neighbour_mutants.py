@@ -19,7 +19,7 @@ MUTANTS = [
            "if self._simulates and schema.target.classes is not None:",
            "if schema.target.classes is not None:", RECORD + "[search, numbers for words]"),
     Mutant("a target that is none decides whether fit raises", "estimator/search.py",
-           "if self._simulates:  # of protected rows", "if True:  # of protected rows",
+           "if self._simulates:  # never for", "if True:  # never for",
            RECORD + "[search, lists for numbers]"),
     Mutant("a complex cell empties its column", "schema/cells.py",
            "        if isinstance(value, Complex):", "        if False:", ROWS),

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from honestdp.planner.answers import Asked, answer, command, read
+from honestdp.planner.answers import PlannerInputs, answer, command, read
 from honestdp.planning.affordable import affordable
 from honestdp.planning.costs import cost_table
 
@@ -85,9 +85,9 @@ def test_the_command_asks_the_same(monkeypatch, capsys, planned) -> None:
 
 
 def test_what_is_left_out_or_empty_is_the_readme_example() -> None:
-    assert read({}) == read({"n": "", "delta": " "}) == Asked()
-    assert command(Asked(hit_probability=0.8)).endswith("--epsilon 1 --hit-probability 0.8")
-    assert command(Asked()) == (
+    assert read({}) == read({"n": "", "delta": " "}) == PlannerInputs()
+    assert command(PlannerInputs(hit_probability=0.8)).endswith("--epsilon 1 --hit-probability 0.8")
+    assert command(PlannerInputs()) == (
         "honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1"
     )
 

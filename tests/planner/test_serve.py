@@ -16,14 +16,14 @@ import pytest
 
 from honestdp.errors import InputError
 from honestdp.planner import serve
-from honestdp.planner.answers import Asked
+from honestdp.planner.answers import PlannerInputs
 
 SMALL = "n=2000&lot_size=50&steps=50&candidates=5&epsilon=1"
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[serve.Server]:
-    with serve.Server(Asked(n=777, epsilon=2.0)) as opened:
+    with serve.Server(PlannerInputs(n=777, epsilon=2.0)) as opened:
         thread = threading.Thread(target=opened.serve_forever)
         thread.start()
         yield opened
@@ -146,9 +146,9 @@ def test_nothing_is_logged(server, capsys) -> None:
 
 def test_a_taken_or_impossible_port_is_one_line(server) -> None:
     with pytest.raises(InputError, match=r"^port=\d+: .*; leave it out for a free one$"):
-        serve.Server(Asked(), server.server_address[1])
+        serve.Server(PlannerInputs(), server.server_address[1])
     with pytest.raises(InputError, match=r"^port=65536: must lie between 0"):
-        serve.Server(Asked(), 65536)
+        serve.Server(PlannerInputs(), 65536)
 
 
 def test_the_command_serves_and_ends_quietly() -> None:

@@ -152,7 +152,7 @@ def test_a_copy_is_released_once(tmp_path, monkeypatch):
     assert stopped(monkeypatch, 20, plan, table(), ledger, folder=folder)
     shutil.copytree(folder, copy)
     run(plan, table(), ledger, folder=folder)
-    with pytest.raises(InputError, match="was released before, and not as this folder has it"):
+    with pytest.raises(InputError, match="was released from another copy of this folder"):
         run(plan, table(), ledger, folder=copy)
     assert not (copy / "card.json").exists()
 

@@ -118,7 +118,7 @@ FILES: dict[str, tuple[Callable[[Columns], Any], str]] = {
     "an open quote": (lambda c: {**c, "job": [f'"{PLANTED[-1]}', *c["job"][1:]]}, "quote"),
     "an empty file": (lambda c: "", "no header"),
     "no table": (lambda c: b"\x00\xff" * 500, "UTF-8"),
-    "half a Parquet file": (lambda c: b"PAR1" + PLANTED[0].encode(), "not a sound Parquet file"),
+    "half a Parquet file": (lambda c: b"PAR1" + PLANTED[0].encode(), "not a valid Parquet file"),
     "a broken archive": (lambda c: gzip.compress(b"age,job" * 9)[:20], "first line"),
 }
 

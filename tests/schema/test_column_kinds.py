@@ -32,7 +32,7 @@ import numpy as np
 
 from honestdp.schema import Column, Entries, column_kinds
 from honestdp.schema.cells import Cells
-from honestdp.schema.fields import Words
+from honestdp.schema.fields import Categories
 
 
 @column_kinds.register
@@ -43,7 +43,7 @@ class Levels(Column):
     remedies: ClassVar[dict[str, str]] = {"levels": "give the levels from low to high"}
 
     kind: Literal["levels"] = "levels"
-    levels: Words
+    levels: Categories
 
     @property
     def encoded_names(self) -> list[str]:
@@ -277,7 +277,7 @@ def test_a_kind_that_breaks_the_contract_is_told_how(kind: type[Column], said: s
 
 def test_a_kind_may_be_inferred_before_the_others(own: ModuleType) -> None:
     def infer(name: str, cells: Cells) -> Column | None:
-        known = set(cells.words()) <= {"low", "high"}
+        known = set(cells.categories()) <= {"low", "high"}
         return own.Levels(name=name, levels=["low", "high"]) if known else None
 
     own.Levels.infer = staticmethod(infer)

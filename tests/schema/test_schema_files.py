@@ -68,7 +68,7 @@ def test_a_header_alone_has_no_rows(tmp_path: Path) -> None:
         (HEAD + "SECRET,clerk,north,low,1\n", "a line has 5 cells, the header 4"),
         ("age;job;town\nSECRET;1;2", "no column 'pay'; it has 'age', 'job', 'town'"),
         ("age,job,town,pay,age\nSECRET,1,2,3,4", "several columns are called 'age'"),
-        (b"PAR1SECRET", "not a sound Parquet file"),
+        (b"PAR1SECRET", "not a valid Parquet file"),
         (HEAD.encode("utf-16") + b"SECRET", "not UTF-8 text"),
     ],
 )
@@ -83,7 +83,7 @@ def test_faults_are_named_without_a_cell(tmp_path: Path, content: str | bytes, s
 
 
 def test_an_open_quote_loses_no_row_silently(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a line has|not a sound CSV"):
+    with pytest.raises(InputError, match=r"a line has|not a valid CSV"):
         encoded(tmp_path, HEAD + '50,"clerk,north,low\n50,clerk,north,low\n')
 
 

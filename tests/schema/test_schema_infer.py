@@ -76,7 +76,7 @@ def test_numbers_have_bounds() -> None:
         ([np.nan] * 4, True, "missing or infinite"),
         ([1.0, np.inf, 2, 1], False, "missing or infinite"),
         ([1, 1, 1, 1], True, "1 class;"),
-        (["a", "b", "a", "b"], False, "not of numbers"),
+        (["a", "b", "a", "b"], False, "does not hold numbers"),
         ([1, 2, 3], True, "3 rows, the table 4"),
     ],
 )

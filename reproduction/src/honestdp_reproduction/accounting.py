@@ -63,7 +63,7 @@ def ma(run: RdpCurve, delta: float, candidates: int = 1) -> float:
 def lt(run: RdpCurve, delta: float, gamma: float, log: Log = math.log) -> float:
     """epsilon of random stopping, 1/gamma candidates expected, Upsilon = log(1/delta_2)/gamma."""
     run_delta = liu_talwar_run_delta(delta, log(1 / LT_SLACK) / gamma)
-    # Only the epsilon is asked for; the delta that comes with it is for a rounded Upsilon.
+    # Only the epsilon is needed; the delta that comes with it is for a rounded Upsilon.
     return liu_talwar(run.epsilon(run_delta, "classic"), run_delta, gamma)[0]
 
 

@@ -11,16 +11,23 @@ import numpy as np
 
 from honestdp.report.picture import Line, Picture
 from honestdp.text import columns
-from honestdp_reproduction.asked import (
+from honestdp_reproduction.experiment import (
+    LOT_SIZE,
+    WHAT,
+    Choice,
+    ReportProgress,
+    Result,
+    in_order,
+)
+from honestdp_reproduction.experiment_trainings import (
     Block,
     Key,
     Panels,
     accuracy_panel,
-    asked,
+    selected_trainings,
     shown,
     to_list,
 )
-from honestdp_reproduction.experiment import LOT_SIZE, WHAT, Choice, Result, Told, in_order
 from honestdp_reproduction.grids import candidates
 from honestdp_reproduction.pruning import mean_accuracy
 from honestdp_reproduction.store import Store
@@ -43,8 +50,8 @@ SECONDS = 45.0  # that a table's timing takes
 TIMES = ("timings", "adaptive", "rows")
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
-    jobs = list(training_jobs(asked(choice, RUN), Results(store)))
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
+    jobs = list(training_jobs(selected_trainings(choice, RUN), Results(store)))
     if not choice.given:
         jobs += [
             (f"timing {dataset} {model}", SECONDS, partial(_time, store, dataset, model))
@@ -100,7 +107,7 @@ def _time(store: Store, dataset: str, model: str, tell: Callable[[float], None])
 
 
 def result(choice: Choice, store: Store) -> dict[str, Any]:
-    panels = Panels.of(asked(choice, RUN), Results(store))
+    panels = Panels.of(selected_trainings(choice, RUN), Results(store))
     return {
         "experiment": "adaptive",
         "what": WHAT,

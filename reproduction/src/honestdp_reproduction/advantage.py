@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from honestdp.report.picture import Line, Picture
 from honestdp.text import columns
-from honestdp_reproduction.asked import (
+from honestdp_reproduction.experiment import WHAT, Choice, ReportProgress, Result
+from honestdp_reproduction.experiment_trainings import (
     Block,
     Key,
     Panels,
     accuracy_panel,
-    asked,
+    selected_trainings,
     shown,
     to_list,
 )
-from honestdp_reproduction.experiment import WHAT, Choice, Result, Told
 from honestdp_reproduction.grids import GRIDS
 from honestdp_reproduction.pruning import kept_rates, mean_accuracy
 from honestdp_reproduction.store import Store
@@ -40,13 +40,13 @@ RUN = (
 GOOD = 0.005  # a momentum that loses no more than this anywhere would be a good default
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
-    train_all(asked(choice, RUN), Results(store), tell)
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
+    train_all(selected_trainings(choice, RUN), Results(store), tell)
 
 
 def result(choice: Choice, store: Store) -> dict[str, Any]:
     """The best of each grid, and the best of four drawn at random from what pruning leaves."""
-    panels = Panels.of(asked(choice, RUN), Results(store))
+    panels = Panels.of(selected_trainings(choice, RUN), Results(store))
     rates = {
         grid: kept_rates(grid, [g[grid] for g in panels.found.values() if grid in g])
         for grid in (SGD, MOMENTUM)

@@ -27,8 +27,8 @@ from honestdp_reproduction.balanced_show import CLIP_NORM, MUCH, picture, text
 from honestdp_reproduction.experiment import (
     WHAT,
     Choice,
+    ReportProgress,
     Result,
-    Told,
     in_order,
     seed,
     timed,
@@ -110,7 +110,7 @@ def setups(choice: Choice) -> Iterator[tuple[Setup, int]]:
                     yield setup, choice.repetitions or table.repetitions
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
     todo = []
     for setup, repetitions in setups(choice):
         known = setup.read(store)

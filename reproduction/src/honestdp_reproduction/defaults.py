@@ -8,8 +8,14 @@ import numpy as np
 
 from honestdp.report.picture import Boxes, Dots, Panel, Picture
 from honestdp.text import columns
-from honestdp_reproduction.asked import FOUR, Block, Panels, asked, title
-from honestdp_reproduction.experiment import WHAT, Choice, Result, Told
+from honestdp_reproduction.experiment import WHAT, Choice, ReportProgress, Result
+from honestdp_reproduction.experiment_trainings import (
+    FOUR,
+    Block,
+    Panels,
+    selected_trainings,
+    title,
+)
 from honestdp_reproduction.store import Store
 from honestdp_reproduction.trainings import Results, Training, train_all
 
@@ -28,13 +34,13 @@ def _training(dataset: str, model: str, grid: str, sigma: float, repetition: int
     return Training(dataset, model, grid, sigma, STEPS, repetition, every=STEPS)
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
-    train_all(asked(choice, RUN, _training), Results(store), tell)
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
+    train_all(selected_trainings(choice, RUN, _training), Results(store), tell)
 
 
 def result(choice: Choice, store: Store) -> dict[str, Any]:
     """Final accuracies of all settings, means over the repetitions, and where the default is."""
-    panels = Panels.of(asked(choice, RUN, _training), Results(store))
+    panels = Panels.of(selected_trainings(choice, RUN, _training), Results(store))
     rows = []
     for (dataset, model, sigma), grids in panels.found.items():
         kept = grids[GRID]

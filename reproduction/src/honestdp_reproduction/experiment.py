@@ -21,7 +21,7 @@ from typing import Any
 from honestdp.errors import fail, positive, positive_integer
 from honestdp.text import SIMULATION
 
-Told = Callable[[str, float], None]  # what is going on, and the share that is done
+ReportProgress = Callable[[str, float], None]  # what is going on, and the share that is done
 Result = Mapping[str, Any]
 
 LOT_SIZE = 250  # in all of the paper
@@ -45,7 +45,7 @@ MODELS = ("lr", "tlnn", "tlnn-linear")
 
 @dataclass(frozen=True)
 class Choice:
-    """What to run, as asked for; None: as it was run for the documentation."""
+    """What to run, as the user chose; None: as it was run for the documentation."""
 
     datasets: tuple[str, ...] | None = None
     models: tuple[str, ...] | None = None
@@ -56,7 +56,7 @@ class Choice:
         for name in ("datasets", "models", "sigmas"):
             once = tuple(dict.fromkeys(getattr(self, name) or ())) or None
             object.__setattr__(self, name, once)
-        self._check_words(DATASETS, MODELS, "must be among")
+        self._check_names(DATASETS, MODELS, "must be among")
         for sigma in self.sigmas or ():
             positive("sigmas", sigma)
         if self.repetitions is not None:
@@ -69,34 +69,36 @@ class Choice:
     def check(
         self, datasets: Sequence[str], models: Sequence[str] = ("lr",), sigmas: bool = True
     ) -> None:
-        """Raise where something was chosen that an experiment has not."""
-        self._check_words(datasets, models, "this experiment has")
+        """Raise InputError if something was chosen that an experiment does not have."""
+        self._check_names(datasets, models, "this experiment has")
         if self.sigmas and not sigmas:
             raise fail("sigmas", self.sigmas[0], "noise follows from epsilon here; leave it out")
 
-    def _check_words(self, datasets: Iterable[str], models: Iterable[str], said: str) -> None:
+    def _check_names(self, datasets: Iterable[str], models: Iterable[str], remedy: str) -> None:
         for name, chosen, known in (
             ("datasets", self.datasets, tuple(datasets)),
             ("models", self.models, tuple(models)),
         ):
-            for word in chosen or ():
-                if word not in known:
-                    raise fail(name, word, f"{said} {', '.join(known)}")
+            for one in chosen or ():
+                if one not in known:
+                    raise fail(name, one, f"{remedy} {', '.join(known)}")
 
 
 Job = tuple[str, float, Callable[[Callable[[float], None]], None]]  # name, work, what does it
 
 
-def in_order(jobs: Iterable[Job], tell: Told) -> None:
-    """Does all that has work left; each is given whom to tell its own share."""
+def in_order(jobs: Iterable[Job], tell: ReportProgress) -> None:
+    """Run all jobs that have work left; each reports its own share of the progress."""
     left = [job for job in jobs if job[1]]
     total, done = sum(work for _, work, _ in left), 0.0
     for name, work, do in left:
-        do(partial(_told, tell, name, done / total, work / total))
+        do(partial(_report_share, tell, name, done / total, work / total))
         done += work
 
 
-def _told(tell: Told, name: str, before: float, share: float, part: float) -> None:
+def _report_share(
+    tell: ReportProgress, name: str, before: float, share: float, part: float
+) -> None:
     tell(name, before + part * share)
 
 

@@ -23,8 +23,8 @@ _STOPPING = {"procedure": "random-stopping", **_PAPER}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One line. options: what make_plan is asked for beside the grid, at every epsilon of `at`.
+class FrontierLine:
+    """One line. options: the fields of `Spec` besides the grid, at every epsilon of `at`.
     free: every setting gets the whole budget and the test rows choose, which is not honest."""
 
     name: str
@@ -50,38 +50,40 @@ class Asked:
     def procedure(self) -> Procedure:
         """How it selects, its law of K included: that of its plans."""
         known = ("procedure", "hit_probability", "mean_runs", "shape")
-        asked = {key: value for key, value in self.options.items() if key in known}
-        name = asked.pop("procedure", "untuned")
-        return Request(name, asked).among(1 if self.free else len(NAMED[self.grid]))
+        options = {key: value for key, value in self.options.items() if key in known}
+        name = options.pop("procedure", "untuned")
+        return Request(name, options).among(1 if self.free else len(NAMED[self.grid]))
 
 
 # Liu-Talwar and the profile bound are two theorems on one algorithm, the paper's random stopping:
 # the same law of K (geometric, mean as many as there are settings) and so the same hit probability,
 # a half. Composition always tries the best: beside it stand searches that do nine times in ten.
-BALANCED = Asked("untuned, balanced", "balanced", {"procedure": "untuned", **_PAPER})
-DEFAULT = Asked("untuned, the library's default plan", "balanced")
-PROFILE = Asked("profile bound, DPSGD 40", "dpsgd-40", {"bound": "profile", **_STOPPING})
+BALANCED = FrontierLine("untuned, balanced", "balanced", {"procedure": "untuned", **_PAPER})
+DEFAULT = FrontierLine("untuned, the library's default plan", "balanced")
+PROFILE = FrontierLine("profile bound, DPSGD 40", "dpsgd-40", {"bound": "profile", **_STOPPING})
 _SUBSET = {"procedure": "subset-tuning", **_PAPER}
 _OFTEN = {"hit_probability": 0.9}
-FREE = Asked("DPSGD 40, tuned for free", "dpsgd-40", {"procedure": "untuned", **_PAPER}, free=True)
+FREE = FrontierLine(
+    "DPSGD 40, tuned for free", "dpsgd-40", {"procedure": "untuned", **_PAPER}, free=True
+)
 LINES = (
     BALANCED,
     DEFAULT,
-    Asked("untuned, DPAdamWOSM", "dpadamwosm", {"procedure": "untuned", **_PAPER}),
-    Asked("composition, DPAdam 4", "dpadam-4", {"procedure": "composition", **_PAPER}),
-    Asked("Liu-Talwar, DPSGD 40", "dpsgd-40", {"bound": "liu-talwar", **_STOPPING}),
+    FrontierLine("untuned, DPAdamWOSM", "dpadamwosm", {"procedure": "untuned", **_PAPER}),
+    FrontierLine("composition, DPAdam 4", "dpadam-4", {"procedure": "composition", **_PAPER}),
+    FrontierLine("Liu-Talwar, DPSGD 40", "dpsgd-40", {"bound": "liu-talwar", **_STOPPING}),
     PROFILE,
-    Asked("profile bound, DPSGD 40, hit 0.9", "dpsgd-40", {**PROFILE.options, **_OFTEN}),
-    Asked("subset tuning, DPSGD 40", "dpsgd-40", _SUBSET),
-    Asked("subset tuning, DPSGD 40, hit 0.9", "dpsgd-40", {**_SUBSET, **_OFTEN}),
-    Asked(
+    FrontierLine("profile bound, DPSGD 40, hit 0.9", "dpsgd-40", {**PROFILE.options, **_OFTEN}),
+    FrontierLine("subset tuning, DPSGD 40", "dpsgd-40", _SUBSET),
+    FrontierLine("subset tuning, DPSGD 40, hit 0.9", "dpsgd-40", {**_SUBSET, **_OFTEN}),
+    FrontierLine(
         "profile bound, DPMomentum 280", "dpmomentum-280", {"bound": "profile", **_STOPPING}, (1.0,)
     ),
     FREE,
 )
 
 
-def planned(line: Asked, plan: Plan) -> dict[str, Any]:
+def planned(line: FrontierLine, plan: Plan) -> dict[str, Any]:
     """The public facts of a plan that a point of the line needs."""
     return {
         "line": line.name,
@@ -103,11 +105,11 @@ def planned(line: Asked, plan: Plan) -> dict[str, Any]:
     }
 
 
-def not_planned(line: Asked, epsilon: float, error: InputError) -> dict[str, Any]:
+def not_planned(line: FrontierLine, epsilon: float, error: InputError) -> dict[str, Any]:
     return {"line": line.name, "epsilon": epsilon, "not_planned": str(error)}
 
 
-def pools_of(line: Asked, dataset: str, facts: Mapping[str, Any]) -> list[Pool]:
+def pools_of(line: FrontierLine, dataset: str, facts: Mapping[str, Any]) -> list[Pool]:
     """What its runs are taken from; for subset tuning also what its last training is."""
     tuned_on_subset = line.procedure.tuning_share is not None
     parts = ["subset", "rest"] if tuned_on_subset else ["training"]

@@ -67,7 +67,7 @@ class Searches:
         return self._known[of]
 
     def save(self) -> None:
-        """Save the searches that were asked for, unless they are what the store has."""
+        """Save the requested searches, unless the store has the same."""
         known = self._store.read(COLLECTION, self._dataset, ROWS) or {"what": WHAT, ROWS: []}
         if known[ROWS] != list(self._used.values()):
             saved = known | {ROWS: list(self._used.values())}
@@ -108,5 +108,5 @@ def _fingerprint(
     seed: int,
 ) -> str:
     tables = [scores.tolist(), accuracy.tolist()]
-    told = [_FORMAT, procedure.to_dict(), noise, SEARCHES, seed, *tables]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    key = [_FORMAT, procedure.to_dict(), noise, SEARCHES, seed, *tables]
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]

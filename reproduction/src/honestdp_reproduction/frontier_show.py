@@ -9,7 +9,7 @@ from honestdp.planning.grid import NAMED
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns
 from honestdp_reproduction.experiment import DATASETS, LOT_SIZE, Result
-from honestdp_reproduction.frontier_lines import FREE, LINES, STEPS, Asked
+from honestdp_reproduction.frontier_lines import FREE, LINES, STEPS, FrontierLine
 
 # Greens: nothing is tuned. Blues: the profile bound. The dishonest one is black, dashed.
 COLOURS = {
@@ -57,7 +57,7 @@ def _tables(dataset: Mapping[str, Any], epsilons: Sequence[float]) -> list[str]:
     def table(title: str, rows: list[list[str]]) -> str:
         return "\n".join([title, "", *columns(head, rows, left=1)])
 
-    def row(line: Asked, cell: Any) -> list[str]:
+    def row(line: FrontierLine, cell: Any) -> list[str]:
         known = points[line.name]
         return [line.name, *(cell(known[e]) if e in known else "" for e in epsilons)]
 
@@ -96,7 +96,7 @@ def _by_line(dataset: Mapping[str, Any]) -> dict[str, dict[float, Mapping[str, A
     return found
 
 
-def _searches(grid: str) -> list[Asked]:
+def _searches(grid: str) -> list[FrontierLine]:
     return [line for line in LINES if line.grid == grid and not line.free]
 
 
@@ -177,10 +177,10 @@ def _panel(dataset: Mapping[str, Any], epsilons: Sequence[float], what: str) -> 
     drawn = [line for line in LINES if not line.free]
     if what == "mean":  # the best of so few trainings has no twentieth
         drawn = [FREE, *drawn]
-    for asked in drawn:
-        known = [p for p in _by_line(dataset)[asked.name].values() if not p["absent"]]
+    for line in drawn:
+        known = [p for p in _by_line(dataset)[line.name].values() if not p["absent"]]
         if known:
-            lines.append(_line(asked, known, what))
+            lines.append(_line(line, known, what))
     said = "on average" if what == "mean" else "one run in 20 ends below"
     return Panel(
         f"{DATASETS[dataset['dataset']]}: {said}",
@@ -194,17 +194,17 @@ def _panel(dataset: Mapping[str, Any], epsilons: Sequence[float], what: str) -> 
 Style = Literal["solid", "dash", "points"]
 
 
-def _line(asked: Asked, known: Sequence[Mapping[str, Any]], what: str) -> Line:
-    style: Style = "dash" if asked.free else "points" if len(known) == 1 else "solid"
+def _line(line: FrontierLine, known: Sequence[Mapping[str, Any]], what: str) -> Line:
+    style: Style = "dash" if line.free else "points" if len(known) == 1 else "solid"
     values = [point[what] for point in known]
     errors = [2 * (point["error"] or 0.0) if what == "mean" else 0.0 for point in known]
     return Line(
-        asked.name,
+        line.name,
         [point["epsilon"] for point in known],
         values,
         style,
-        markers=not asked.free,
-        color=COLOURS[asked.name],
+        markers=not line.free,
+        color=COLOURS[line.name],
         low=[value - error for value, error in zip(values, errors, strict=True)],
         high=[value + error for value, error in zip(values, errors, strict=True)],
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from honestdp.report.picture import Picture
 from honestdp_reproduction import heatmap_figures
-from honestdp_reproduction.experiment import Choice, Result, Told
+from honestdp_reproduction.experiment import Choice, ReportProgress, Result
 from honestdp_reproduction.heatmaps import Maps, train_all, wanted
 from honestdp_reproduction.store import Store
 
@@ -27,7 +27,7 @@ WHY = (
 )
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
     train_all(wanted("synthetic", REPETITIONS, choice), Maps(store), tell)
 
 

@@ -23,7 +23,7 @@ from honestdp_reproduction.experiment import (
     LOT_SIZE,
     WHAT,
     Choice,
-    Told,
+    ReportProgress,
     in_order,
     rounded,
     seed,
@@ -133,7 +133,7 @@ class Maps:
         return Found(which, losses, clipped, known["problem"])
 
 
-def train_all(chosen: Sequence[Map], maps: Maps, tell: Told) -> None:
+def train_all(chosen: Sequence[Map], maps: Maps, tell: ReportProgress) -> None:
     """Trains what is not there yet, in order."""
     in_order(
         (

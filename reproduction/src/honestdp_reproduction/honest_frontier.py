@@ -20,15 +20,15 @@ from honestdp.procedures import Procedure
 from honestdp_reproduction.experiment import (
     WHAT,
     Choice,
+    ReportProgress,
     Result,
-    Told,
     in_order,
     seed,
 )
 from honestdp_reproduction.frontier_lines import (
     EPSILONS,
     LINES,
-    Asked,
+    FrontierLine,
     not_planned,
     planned,
     pools_of,
@@ -52,7 +52,7 @@ UNTUNED = {"adult": 20, "mnist": 20}
 _WIDTH = {"adult": 1, "mnist": 6}  # of a row, in time
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
     from honestdp_reproduction.frontier_rows import load
 
     pools, jobs = Pools(store), []
@@ -89,7 +89,7 @@ def run(choice: Choice, store: Store, tell: Told) -> None:
         searches.save()
 
 
-def _plans(source: Source) -> Iterator[tuple[Asked, float, Plan | InputError]]:
+def _plans(source: Source) -> Iterator[tuple[FrontierLine, float, Plan | InputError]]:
     for line in LINES:
         for epsilon in line.at:
             try:
@@ -98,7 +98,7 @@ def _plans(source: Source) -> Iterator[tuple[Asked, float, Plan | InputError]]:
                 yield line, epsilon, error
 
 
-def _facts(line: Asked, epsilon: float, plan: Plan | InputError) -> dict[str, Any]:
+def _facts(line: FrontierLine, epsilon: float, plan: Plan | InputError) -> dict[str, Any]:
     if isinstance(plan, InputError):
         return not_planned(line, epsilon, plan)
     return planned(line, plan)
@@ -123,7 +123,7 @@ def _save(store: Store, source: Source, points: list[dict[str, Any]]) -> None:
 
 def _pools(
     dataset: str, points: list[dict[str, Any]], choice: Choice
-) -> Iterator[tuple[Asked, float, Pool, int]]:
+) -> Iterator[tuple[FrontierLine, float, Pool, int]]:
     """By epsilon, from 1 on, then by line: what is interrupted has whole epsilons. A line of one
     point, the largest grid, comes last."""
     lines = {line.name: line for line in LINES}
@@ -134,7 +134,7 @@ def _pools(
             yield line, point["epsilon"], pool, _repetitions(dataset, line, choice)
 
 
-def _repetitions(dataset: str, line: Asked, choice: Choice) -> int:
+def _repetitions(dataset: str, line: FrontierLine, choice: Choice) -> int:
     return choice.repetitions or (UNTUNED if line.untuned else REPETITIONS)[dataset]
 
 
@@ -190,7 +190,7 @@ def _point(
 
 
 def _outcome(
-    line: Asked, facts: dict[str, Any], counted: list[Counted], searches: Searches
+    line: FrontierLine, facts: dict[str, Any], counted: list[Counted], searches: Searches
 ) -> dict[str, Any]:
     """The mean test accuracy of what leaves, and its spread.
 

@@ -147,12 +147,12 @@ class Pools:
             material = trains(numbers.start // pool.settings)
             before = total - left
 
-            def told(done: int, steps: int, n: int = len(numbers), before: int = before) -> None:
+            def report(done: int, steps: int, n: int = len(numbers), before: int = before) -> None:
                 tell((before + n * done / steps) / total)
 
             _compile(material)  # whose time is not the training's
             with timed(known):
-                rows = _trained(pool, material, numbers, told)
+                rows = _trained(pool, material, numbers, report)
             known["scored"] = material.validation is not None
             known["test_rows"] = len(material.test)
             known["trained"] += rows

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from honestdp.report.picture import Heat, Panel, Picture
 from honestdp.text import columns
-from honestdp_reproduction.asked import Block, Panels, asked
-from honestdp_reproduction.experiment import WHAT, Choice, Result, Told
+from honestdp_reproduction.experiment import WHAT, Choice, ReportProgress, Result
+from honestdp_reproduction.experiment_trainings import Block, Panels, selected_trainings
 from honestdp_reproduction.grids import GRIDS
 from honestdp_reproduction.store import Store
 from honestdp_reproduction.trainings import Curves, Results, train_all
@@ -25,8 +25,8 @@ RUN = (
 )
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
-    train_all(asked(choice, RUN), Results(store), tell)
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
+    train_all(selected_trainings(choice, RUN), Results(store), tell)
 
 
 def mean_accuracy(kept: list[Curves]) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ def kept_rates(grid: str, panels: Iterable[list[Curves]]) -> list[float]:
 
 
 def result(choice: Choice, store: Store) -> dict[str, Any]:
-    panels = Panels.of(asked(choice, RUN), Results(store))
+    panels = Panels.of(selected_trainings(choice, RUN), Results(store))
     groups = [grids[GRID] for grids in panels.found.values()]
     won = wins(groups)
     settings = GRIDS[GRID].settings

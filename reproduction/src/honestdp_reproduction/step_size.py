@@ -29,8 +29,8 @@ from honestdp_reproduction.experiment import (
     WHAT,
     Choice,
     Job,
+    ReportProgress,
     Result,
-    Told,
     in_order,
     rounded,
     seed,
@@ -88,7 +88,7 @@ def _read(store: Store, which: Watched) -> dict[str, Any] | None:
     return known
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
     jobs: list[Job] = []
     for which in _wanted(choice):
         known = _read(store, which)

@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 from honestdp.report.picture import Line, Picture
 from honestdp.text import columns
 from honestdp_reproduction import adaptive, advantage
-from honestdp_reproduction.asked import Block, Panels, accuracy_panel, asked, shown, to_list
-from honestdp_reproduction.experiment import MODELS, WHAT, Choice, Result, Told, in_order
+from honestdp_reproduction.experiment import MODELS, WHAT, Choice, ReportProgress, Result, in_order
+from honestdp_reproduction.experiment_trainings import (
+    Block,
+    Panels,
+    accuracy_panel,
+    selected_trainings,
+    shown,
+    to_list,
+)
 from honestdp_reproduction.pruning import mean_accuracy
 from honestdp_reproduction.store import Store
 from honestdp_reproduction.trainings import Results, Training, training_jobs
@@ -72,10 +79,10 @@ def _wanted(choice: Choice) -> list[Training]:
     choice.check(TWO_CLASSES, MODELS)
     if choice.given:
         choice = replace(choice, datasets=choice.datasets or TABLES)
-    return asked(choice, RUN)
+    return selected_trainings(choice, RUN)
 
 
-def run(choice: Choice, store: Store, tell: Told) -> None:
+def run(choice: Choice, store: Store, tell: ReportProgress) -> None:
     wanted = _wanted(choice)
     both = (training_jobs(wanted, kind(store)) for kind in (Results, Moved))
     in_order(chain.from_iterable(both), tell)

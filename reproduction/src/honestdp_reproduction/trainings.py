@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp_reproduction.experiment import LOT_SIZE, WHAT, Job, Told, in_order, seed, timed
+from honestdp_reproduction.experiment import (
+    LOT_SIZE,
+    WHAT,
+    Job,
+    ReportProgress,
+    in_order,
+    seed,
+    timed,
+)
 from honestdp_reproduction.grids import GRIDS, candidates
 from honestdp_reproduction.store import Store
 
@@ -153,7 +161,7 @@ class Results:
         )
 
 
-def train_all(trainings: Sequence[Training], results: Results, tell: Told) -> None:
+def train_all(trainings: Sequence[Training], results: Results, tell: ReportProgress) -> None:
     """Trains what is not there yet, in order."""
     in_order(training_jobs(trainings, results), tell)
 

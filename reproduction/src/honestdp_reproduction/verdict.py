@@ -74,7 +74,7 @@ def points(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The results of every experiment, read when asked for."""
+    """The results of every experiment, read on first use."""
 
     store: Store
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from honestdp_reproduction import adaptive
 from honestdp_reproduction.adaptive import ADADP, WOSM
 from honestdp_reproduction.advantage import ADAM, CATASTROPHE, GOOD, MOMENTUM, SGD, good_momentum
-from honestdp_reproduction.asked import first_tenth
+from honestdp_reproduction.experiment_trainings import first_tenth
 from honestdp_reproduction.verdict import (
     AHEAD,
     SIMILAR,

@@ -1,4 +1,4 @@
-"""Attacks on ourselves: how much privacy a mechanism is seen to lose."""
+"""Audits: lower bounds on the privacy loss of a mechanism, from its outputs."""
 
 from honestdp.audit.lower_bound import LowerBound, epsilon_lower_bound
 

@@ -1,4 +1,4 @@
-"""How private a mechanism is at best, seen from its outputs: a lower bound on its epsilon.
+"""A lower bound on the epsilon of a mechanism, estimated from its outputs.
 
 Definition. M is (epsilon, delta)-DP for the neighbours D, D' if for every event S
 `P(M(D) in S) <= exp(epsilon) P(M(D') in S) + delta`, and the same with D and D' exchanged.
@@ -13,9 +13,10 @@ Clopper-Pearson limit p at level alpha/2, under D' below the upper one q at leve
 at once with probability 1 - alpha. Then `p <= exp(epsilon) q + delta`, so that
 `ln((p - delta)/q) <= epsilon`.
 
-Conditions. The draws of one sample are independent and alike, in an order that means nothing.
-delta is that of the claim. The two samples may depend on each other (the union bound does not
-mind). A bound below the claim proves nothing: a better number or event might pass it.
+Conditions. The draws of one sample are independent and identically distributed, and their order
+carries no information. delta is that of the claim. The two samples may depend on each other (the
+union bound allows it). A bound below the claim proves nothing: a better number or event might
+exceed it.
 
 References: Clopper and Pearson 1934 (the limits); Ding, Wang, Wang, Zhang and Kifer 2018 (an event
 chosen on other draws); Jagielski, Ullman and Oprea 2020 (the bound with delta).
@@ -34,13 +35,19 @@ from honestdp.errors import InputError, fail, not_negative, open_unit
 
 Floats = NDArray[np.float64]
 
-_ALPHA = 0.02  # of the limits that an event is chosen by: any is sound, this one chooses well
+_ALPHA = 0.02  # level of the limits that choose the event: any is sound, this one works well
 
 
 @dataclass(frozen=True)
 class LowerBound:
-    """epsilon: the bound, at least 0. The event it rests on: the number lies above `threshold`, or
-    at or below it; `likelier` says for which sample, "first" or "second"."""
+    """A lower bound on epsilon, and the event that it was measured on.
+
+    Attributes:
+        epsilon: The bound, at least 0.
+        threshold: The event is that the number lies above this, or at or below it.
+        above: Whether the event lies above the threshold.
+        likelier: The sample for which the event is more likely: "first" or "second".
+    """
 
     epsilon: float
     threshold: float
@@ -55,10 +62,25 @@ def epsilon_lower_bound(
     confidence: float = 0.999,
     choosing: float = 0.25,
 ) -> LowerBound:
-    """An epsilon that the mechanism behind these draws does not stay below, at this confidence.
+    """Compute a lower bound on the epsilon of the mechanism that made these draws.
 
-    first, second: one number a draw, infinities allowed. choosing: the share of the draws, from
-    the beginning, that the event is chosen on; the bound is taken on the others.
+    Args:
+        first: One number per output on the first data set; infinities are allowed.
+        second: The same number per output on the neighbouring data set.
+        delta: The delta that the mechanism claims.
+        confidence: Probability with which the bound holds.
+        choosing: Share of the draws, from the beginning, that the event is chosen on; the bound is
+            computed on the others.
+
+    Returns:
+        The bound and its event.
+
+    Raises:
+        InputError: If a sample has fewer than two draws or holds NaN, or a value is out of bounds.
+
+    Example:
+        >>> epsilon_lower_bound([0.0] * 1000, [1.0] * 1000, delta=1e-6).epsilon > 4
+        True
     """
     if not not_negative("delta", delta) < 1:
         raise fail("delta", delta, "must be at least 0 and below 1")
@@ -76,7 +98,7 @@ def epsilon_lower_bound(
 
 
 def _parted(name: str, draws: ArrayLike, choosing: float) -> tuple[Floats, Floats]:
-    """The draws to choose on, and those to take the bound on."""
+    """The draws to choose the event on, and those to compute the bound on."""
     found = np.asarray(draws, dtype=np.float64)
     if found.ndim != 1 or len(found) < 2:
         raise InputError(f"{name}: of shape {found.shape}; give a list of at least two draws")
@@ -87,8 +109,8 @@ def _parted(name: str, draws: ArrayLike, choosing: float) -> tuple[Floats, Float
 
 
 def _best_event(first: Floats, second: Floats, delta: float) -> LowerBound:
-    """The event with the largest bound on these draws: by limits, not by the counts as they are,
-    so that a rare event is not chosen for its luck."""
+    """The event with the largest bound on these draws. Confidence limits are compared rather than
+    raw counts, so that a rare event is not chosen by chance."""
     thresholds = np.unique(np.concatenate([first, second]))
     found = []
     for above in (True, False):

@@ -45,15 +45,15 @@ def _root(
 
 
 def main() -> None:
-    """Run a command; what went wrong is one line on stderr.
+    """Run a command; an error is one line on stderr.
 
-    Exit codes: 0 done; 1 a fault in here, or in a plug-in; 2 something asked for is wrong, nothing
-    was done; 3 the budget does not cover it; 4 the search ended without a model; 130 interrupted.
+    Exit codes: 0 success; 1 internal error, of honestdp or of a plug-in; 2 wrong input; 3 the
+    budget does not cover it; 4 the search ended without a model; 130 interrupted.
     """
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
-        if code == INTERRUPTED:  # typer's word for a Ctrl-C
+        if code == INTERRUPTED:  # typer's exit code for Ctrl-C
             raise Stopped("interrupted")
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message is the help text
@@ -64,8 +64,8 @@ def main() -> None:
         _stop(str(error), 3)
     except InputError as error:
         _stop(str(error), 2)
-    except BrokenPipeError:  # `| head`: nobody reads on
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nor will a last flush fail
+    except BrokenPipeError:  # `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         sys.exit(0)
     except OSError as error:
         _stop(f"{error.filename or 'file'}: {error.strerror or error}", 2)
@@ -73,11 +73,12 @@ def main() -> None:
         _stop(str(error) or "interrupted", INTERRUPTED)
     except SearchError as error:
         _stop(str(error), 1)
-    except Exception as error:  # by its kind alone: its text may quote a row
+    except Exception as error:  # show only its type: its text may quote a row
         if os.environ.get("HONESTDP_DEBUG"):
             raise
-        said = f"a fault of {at_fault(error)} ({type(error).__name__})"
-        _stop(f"{said}; HONESTDP_DEBUG=1 shows where (and rows)", 1)
+        kind = type(error).__name__
+        where = "HONESTDP_DEBUG=1 shows the traceback, and maybe rows"
+        _stop(f"{at_fault(error)} ({kind}); {where}", 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

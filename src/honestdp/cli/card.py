@@ -1,4 +1,4 @@
-"""`honestdp card`: what was promised about a release."""
+"""`honestdp card`: the privacy card of a release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def command(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """What was promised about a release, in sentences; checked, if a ledger is named.
+    """Print the privacy card of a release in sentences, and check it if a ledger is given.
 
     Example: honestdp card run --ledger visits.ledger
     """
@@ -31,5 +31,5 @@ def command(
     typer.echo(found.to_json().decode() if json_ else found.prose(), nl=False)
     if ledger is not None:
         Console(json_, quiet).note(
-            "checked: the ledger holds this charge, and this card to the word"
+            "checked: the ledger holds this charge, and released exactly this card"
         )

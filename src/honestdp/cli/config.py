@@ -1,12 +1,12 @@
-"""What `honestdp tune` is asked to do: by a file, by flags, or both; kept with the run.
+"""The configuration of `honestdp tune`: from a file, flags or both; stored with the run.
 
     data = "visits.csv"
     schema = "visits.toml"
     epsilon = 1.0
     grid = { rule = "dpsgd", learning_rate = [0.1, 1.0], clip_norm = [0.5, 1.0] }
 
-Paths in a file are relative to it; flags override. The same is written into the run's folder, so
-that `honestdp resume RUN` knows what it was about.
+Paths in a file are relative to it; flags override. The configuration is written into the run's
+folder, where `honestdp resume RUN` reads it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import Any
 from honestdp.errors import InputError, fail
 
 PATHS = ("data", "schema", "ledger", "out", "test")
-_LARGEST = 10_000_000  # bytes: no such file is so long
+_LARGEST = 10_000_000  # bytes of a configuration file
 
 
 @dataclass(frozen=True)
 class TuneConfig:
-    """Settings by name; those that nobody gave are not there."""
+    """Settings by name; only those that the user gave."""
 
     values: Mapping[str, Any]
 
@@ -40,17 +40,17 @@ class TuneConfig:
         further: Iterable[str] = (),
         base: Path | None = None,
     ) -> TuneConfig:
-        """What a file says, and flags where they are given. further: as `name=value`; base: the
-        folder that paths in the file begin at, by default its own."""
+        """Merge a file and flags, which override it. further: settings as `name=value`; base: the
+        folder that paths in the file are relative to, by default its own."""
         given = {} if file is None else _read(file, base or file.parent)
         given |= {name: value for name, value in flags.items() if value is not None}
         given |= dict(map(_setting, further))
         if isinstance(given.get("grid"), str):
             given["grid"] = _grid(given["grid"])
-        for name, kind, words in _KINDS:
+        for name, kind, description in _KINDS:
             value = given.get(name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
-                raise fail(name, value, f"must be {words}")
+                raise fail(name, value, f"must be {description}")
         return cls(given)
 
     def path(self, name: str) -> Path | None:
@@ -59,11 +59,11 @@ class TuneConfig:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What `Spec` is made from."""
+        """The settings that are fields of `Spec`."""
         return {name: v for name, v in self.values.items() if name in _facts()}
 
     def to_toml(self, base: Path) -> str:
-        """All of it, with paths that begin at this folder."""
+        """The configuration as TOML, with paths relative to this folder."""
         values = {
             name: os.path.relpath(v, base) if name in PATHS else v
             for name, v in self.values.items()
@@ -82,7 +82,7 @@ _KINDS: tuple[tuple[str, Any, str], ...] = (
 
 
 def _facts() -> tuple[str, ...]:
-    """The fields of `Spec`, but for those that are asked for by other names."""
+    """The fields of `Spec` that are settings of the same name."""
     from honestdp.planning.spec import Spec
 
     return tuple(f.name for f in fields(Spec) if f.name not in ("schema", "rows"))
@@ -92,8 +92,8 @@ def _check_known(name: str, where: str) -> None:
     known = (*(name for name, _, _ in _KINDS), *_facts())
     if name not in known:
         near = get_close_matches(name, known, 1)
-        way = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-        raise InputError(f"{where}: {name[:60]!r} is no setting; {way}")
+        way = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(known)}"
+        raise InputError(f"{where}: {name[:60]!r} is not a setting; {way}")
 
 
 def _read(file: Path, base: Path) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _read(file: Path, base: Path) -> dict[str, Any]:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """`mean_runs=20` by name and value: a number, true, false, or words."""
+    """Parse `mean_runs=20`: a name, and a value in TOML or as plain text."""
     name, equals, value = text.partition("=")
     if not equals:
         raise fail("set", text, "write it as name=value, such as mean_runs=20")
@@ -139,7 +139,7 @@ def _grid(text: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value as TOML knows it: numbers, booleans, lists, tables; all else as text."""
+    """Convert a value to a TOML type: number, boolean, list, table; anything else to text."""
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""How commands speak: results on stdout (JSON if wanted), all else on stderr.
+"""Output of commands: results on stdout (optionally JSON), everything else on stderr.
 
-Colours and moving parts only on a terminal, and not where NO_COLOR is set: rich sees to both.
+Colours and animations only on a terminal without NO_COLOR; rich handles both.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Stopped(Exception):  # noqa: N818
-    """Someone pressed Ctrl-C; the message says how to go on. Typer would swallow that of an
-    `Interrupted`."""
+    """Ctrl-C; the message says how to resume. (Typer would swallow the message of an
+    `Interrupted`.)"""
 
 
 @dataclass(frozen=True)
 class Console:
-    """json: nothing but one JSON object on stdout. quiet: no words on the way."""
+    """json: print one JSON object on stdout and nothing else. quiet: print no progress messages."""
 
     json: bool
     quiet: bool
@@ -36,24 +36,24 @@ class Console:
     def silent(self) -> bool:
         return self.json or self.quiet
 
-    def note(self, words: str, style: str | None = None) -> None:
-        """On the way: for people."""
+    def note(self, text: str, style: str | None = None) -> None:
+        """Print a progress message."""
         if not self.silent:
-            _stderr().print(words, style=style, markup=False, soft_wrap=True)
+            _stderr().print(text, style=style, markup=False, soft_wrap=True)
 
     @contextmanager
-    def busy(self, words: str) -> Iterator[None]:
-        """Says what takes a while; on a terminal it moves, elsewhere nothing is shown."""
+    def busy(self, text: str) -> Iterator[None]:
+        """Show a spinner with a text during the block; nothing if stderr is not a terminal."""
         terminal = _stderr()
         if self.silent or not terminal.is_terminal:
             yield
         else:
-            with terminal.status(words):
+            with terminal.status(text):
                 yield
 
-    def answer(self, words: str, facts: Mapping[str, Any]) -> None:
-        """In the end."""
-        typer.echo(json.dumps(facts, indent=2) if self.json else words)
+    def answer(self, text: str, facts: Mapping[str, Any]) -> None:
+        """Print the result: the text, or the facts as JSON."""
+        typer.echo(json.dumps(facts, indent=2) if self.json else text)
 
 
 def _stderr() -> RichConsole:
@@ -64,9 +64,9 @@ def _stderr() -> RichConsole:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[str]]:
-    """A text file to write; raises InputError if there is one of this name already."""
+    """Open a new text file; raises InputError if the file exists."""
     try:
         with open(path, "x", encoding="utf-8", newline="") as file:
             yield file
     except FileExistsError:
-        raise InputError(f"{path}: is there already; choose another name") from None
+        raise InputError(f"{path}: already exists; choose another name") from None

@@ -30,7 +30,7 @@ def create(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """A new ledger: all that will ever be spent on a data set.
+    """Create a ledger: the total that may ever be spent on a data set.
 
     Example: honestdp ledger create visits.ledger --schema visits.toml --epsilon 2 --delta 1e-6
     """
@@ -39,14 +39,14 @@ def create(
 
     made = Ledger.create(path, schema=Schema.load(schema), epsilon=epsilon, delta=delta)
     Console(json_, quiet).answer(
-        f"made: {path}, for {made.opening.dataset!r}: epsilon {epsilon:g}, delta {delta:g} in all",
+        f"created: {path}, for {made.opening.dataset!r}: epsilon {epsilon:g}, delta {delta:g}",
         {"ledger": str(path), "head": made.head},
     )
 
 
 @app.command("show")
 def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
-    """What was spent, on what, and what is left.
+    """Show what was spent, on what, and what is left.
 
     Example: honestdp ledger show visits.ledger
     """
@@ -83,8 +83,8 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
     lines = [
         f"{opening.dataset}: a total of epsilon {opening.epsilon:g}, delta {opening.delta:g}, "
         f"for {opening.unit}",
-        f"left: epsilon {down(left.epsilon)}, for something of delta 0; a training may ask for a "
-        "little more (costs add up to less than their sum: `honestdp tune --dry-run` tells)",
+        f"left: epsilon {down(left.epsilon)}, for something of delta 0; a training may cost a "
+        "little more (costs compose to less than their sum: try `honestdp tune --dry-run`)",
         *(columns(["charge", "epsilon", "delta", "", "model"], rows) if rows else ["no charge"]),
         f"head {ledger.head}",
         *(["(a charge has the number of its entry; its release is an entry too)"] if rows else []),
@@ -95,7 +95,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
 @app.command("verify")
 def verify(
     path: File,
-    head: Annotated[str | None, typer.Option(help="A head written down before (a card's).")] = None,
+    head: Annotated[str | None, typer.Option(help="A head recorded earlier (on a card).")] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -107,4 +107,4 @@ def verify(
 
     ledger = Ledger.inspect(path)
     ledger.verify(head)
-    Console(json_, quiet).answer("every entry is sound", {"sound": True, "head": ledger.head})
+    Console(json_, quiet).answer("every entry is valid", {"sound": True, "head": ledger.head})

@@ -1,4 +1,4 @@
-"""Options that several commands share, and readers whose errors show the value and the way out."""
+"""Options that several commands share, and parsers with helpful errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No words on the way.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress messages.")]
 
 
 def whole(text: str) -> int:

@@ -66,7 +66,7 @@ def command(
     serve: Annotated[
         bool,
         typer.Option(
-            "--serve", help="A page to move these in, for this machine only; Ctrl-C ends."
+            "--serve", help="Serve an interactive page to this machine only; Ctrl-C ends."
         ),
     ] = False,
     port: Annotated[

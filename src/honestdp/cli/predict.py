@@ -1,4 +1,4 @@
-"""`honestdp predict`: what a saved model says of raw rows."""
+"""`honestdp predict`: predictions of a saved model for raw rows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def command(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with raw rows.")],
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Those of every class too.")
+        bool, typer.Option("--probabilities", help="Print the probability of every class too.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; else it is printed.")] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """What a saved model says of raw rows, one line each.
+    """Print the predictions of a saved model for raw rows, one line each.
 
     Example: honestdp predict run new-visits.csv --out answers.csv
     """

@@ -7,9 +7,9 @@ subcommands). A package adds one in its `pyproject.toml`:
     [project.entry-points."honestdp.commands"]
     hello = "hello_honestdp:command"
 
-A plug-in is imported when its command is called and not before: `honestdp --help` shows the summary
-of its package instead. One that cannot be imported, or that crashes, fails with one line that names
-it, and breaks nothing else.
+A plug-in is imported only when its command is called: `honestdp --help` shows the summary of its
+package instead. One that cannot be imported, or that crashes, fails with one line that names it and
+does not affect others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Commands(Mapping[str, Any]):
 
     @cached_property
     def plugins(self) -> dict[str, EntryPoint]:
-        """The plug-ins by name. A name that is taken already is passed over with a warning."""
+        """The plug-ins by name. One whose name is taken is ignored with a warning."""
         found: dict[str, EntryPoint] = {}
         for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, package(p))):
             taken = "honestdp" if point.name in OWN else None
@@ -80,8 +80,8 @@ class Commands(Mapping[str, Any]):
         """The command of this name, ready for typer.
 
         Raises:
-            KeyError: there is none.
-            InputError: it comes with a package that is not installed, or that cannot be imported.
+            KeyError: If there is none.
+            InputError: If its package is not installed, or cannot be imported.
         """
         if name in OWN:
             return _command(name, OWN[name].load())
@@ -95,12 +95,12 @@ class Commands(Mapping[str, Any]):
         raise KeyError(name)
 
     def summary(self, name: str, limit: int) -> str:
-        """One line for the list of commands: of a plug-in, the summary of its package."""
+        """One line for the list of commands; for a plug-in the summary of its package."""
         if name in OWN:
             return str(self[name].get_short_help_str(limit))
         point = self.plugins[name]
-        said = (point.dist.metadata["Summary"] if point.dist else None) or f"See {package(point)}."
-        return said if len(said) <= limit else f"{said[: limit - 3].rsplit(' ', 1)[0]}..."
+        text = (point.dist.metadata["Summary"] if point.dist else None) or f"See {package(point)}."
+        return text if len(text) <= limit else f"{text[: limit - 3].rsplit(' ', 1)[0]}..."
 
 
 class LazyGroup(TyperGroup):
@@ -117,7 +117,7 @@ class LazyGroup(TyperGroup):
         try:
             return self.commands.get(cmd_name)
         except InputError:
-            if ctx.resilient_parsing:  # a shell completes: there is nothing to offer
+            if ctx.resilient_parsing:  # shell completion: nothing to offer
                 return None
             raise
 
@@ -128,7 +128,7 @@ class LazyGroup(TyperGroup):
             name = ctx.invoked_subcommand
             if name not in OWN and name in self.commands.plugins:
                 point = self.commands.plugins[name]
-                setattr(error, _BLAMED, f"the command {name!r} of {package(point)}")
+                setattr(error, _BLAMED, f"error in the command {name!r} of {package(point)}")
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -139,8 +139,8 @@ class LazyGroup(TyperGroup):
 
 
 def at_fault(error: Exception) -> str:
-    """Who is to mend what raised this: honestdp itself, or a plug-in whose command it came from."""
-    return str(getattr(error, _BLAMED, "honestdp itself"))
+    """What failed: honestdp itself, or the plug-in whose command raised the error."""
+    return str(getattr(error, _BLAMED, "internal error"))
 
 
 def package(point: EntryPoint) -> str:
@@ -153,8 +153,8 @@ def _plugin(point: EntryPoint) -> Any:
         return _command(point.name, point.load())
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        said = f"{point.name}: cannot load this command of {package(point)} ({why})"
-        raise InputError(said) from error
+        message = f"{point.name}: cannot load this command of {package(point)} ({why})"
+        raise InputError(message) from error
 
 
 def _command(name: str, found: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`honestdp report RUN`: all that may be said of a run, on one page."""
+"""`honestdp report RUN`: the report of a run, as one page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write RUN/report.html: what was promised, what it cost, what came of it.
+    """Write RUN/report.html: the guarantee, the cost, the result.
 
     Example: honestdp report run --open
     """
@@ -35,7 +35,7 @@ def command(
     if ledger is None and not Card.load(run).mark:
         place = _named(run)
         if place is None:
-            console.note("ledger: none named and none at hand; the report is without its history")
+            console.note("ledger: none given and none found; the report has no history of charges")
     with console.busy("drawing the report"):
         page = write_report(run, None if place is None else Ledger.inspect(place))
     console.answer(f"written: {page}", {"report": str(page)})
@@ -44,13 +44,13 @@ def command(
 
 
 def _named(run: Path) -> Path | None:
-    """The ledger that the run was asked to use, if it is still there."""
+    """The ledger in the run's configuration, if it still exists."""
     from honestdp.run_files import CONFIG
 
     if not (run / CONFIG).is_file():
         return None
     try:
         place = TuneConfig.of(run / CONFIG, {}).path("ledger")
-    except InputError:  # only a help to find it; the card is checked all the same
+    except InputError:  # only a way to find it; the card is checked in any case
         return None
     return place if place is not None and place.exists() else None

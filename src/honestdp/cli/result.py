@@ -1,4 +1,4 @@
-"""What `honestdp tune` shows in the end: what was promised, what came out, where it is."""
+"""The result of `honestdp tune`: the guarantee, the winner, and where the files are."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def show(
     release: Release, ledger: Ledger | None, out: Path, test: Table | None, console: Console
 ) -> None:
-    """Try the model on public rows, draw the report, say all of it."""
+    """Evaluate the model on public rows, write the report, print the result."""
     found = None
     if test is not None and release.winner is not None:
-        with console.busy("trying the model on the public test rows"):
-            found = _tried(release, test, out)
+        with console.busy("evaluating the model on the public test rows"):
+            found = _evaluated(release, test, out)
     with console.busy("drawing the report"):
         from honestdp.report.page import write_report
 
@@ -37,12 +37,12 @@ def show(
 
 
 def public_rows(schema: Schema, test: Any) -> Table:
-    """Open the rows to test a model on; raises InputError, before anything is charged, if they
-    have no known target."""
+    """Open the rows to test a model on; raises InputError, before anything is charged, if none of
+    them has a known target."""
     opened, goal = open_rows(schema, test), schema.target
     opened.check([*schema.input_names, goal.column])
     if not opened.rows:
-        raise InputError(f"test: {opened.source} holds no row; give public rows, or leave it out")
+        raise InputError(f"test: {opened.source} holds no rows; give public rows, or leave it out")
     if not known(goal, opened.cells(goal.column)).any():
         wanted = (
             "a number" if goal.classes is None else f"one of {', '.join(map(repr, goal.classes))}"
@@ -54,7 +54,7 @@ def public_rows(schema: Schema, test: Any) -> Table:
     return opened
 
 
-def _tried(release: Release, test: Table, out: Path) -> Tested:
+def _evaluated(release: Release, test: Table, out: Path) -> Tested:
     found = tested(release, test, test.cells(release.schema.target.column))
     results = {found.measure: found.value, "rows": found.rows}
     replace_file(out / TESTED, (json.dumps(results) + "\n").encode(), ANYONE)
@@ -89,7 +89,7 @@ def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | N
         f"the table ({card.procedure})"
     ]
     if winner is None:
-        lines.append("  the search ended without a model: nothing was found that may leave")
+        lines.append("  the search ended without a model: nothing is released")
     else:
         called = "winner" if card.selects else "setting"
         lines.append(f"  {called}: " + ", ".join(f"{n} {v}" for n, v in winner.setting.items()))

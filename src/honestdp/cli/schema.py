@@ -1,4 +1,4 @@
-"""`honestdp schema`: a schema to fill in."""
+"""`honestdp schema`: a schema form to fill in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """A schema to fill in, from the header alone: no value is read.
+    """Write a schema to fill in, from the header alone: no value is read.
 
     Example: honestdp schema visits.csv --target readmitted --out visits.toml
     """

@@ -131,67 +131,69 @@ def resume(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with a run that was interrupted: the same charge, the same coins, fresh noise.
+    """Resume an interrupted run: the same charge, the same coins, fresh noise.
 
     Example: honestdp resume run
     """
     from honestdp.run_files import CARD, CONFIG, PRIVATE
 
-    kept = run / PRIVATE / CONFIG
-    if (run / CARD).exists() and not kept.exists():
+    stored = run / PRIVATE / CONFIG
+    if (run / CARD).exists() and not stored.exists():
         way = f"`honestdp card {shlex.quote(str(run))}` shows it"
         raise fail("run", str(run), f"is finished; {way}")
-    if not kept.is_file():
-        raise fail("run", str(run), "holds no interrupted tune; give the folder of one")
-    asked = TuneConfig.of(kept, {"out": run}, base=run)
-    ledger = asked.path("ledger")
+    if not stored.is_file():
+        raise fail("run", str(run), "holds no interrupted run; give the folder of one")
+    config = TuneConfig.of(stored, {"out": run}, base=run)
+    ledger = config.path("ledger")
     if ledger is not None and not ledger.exists():
-        raise fail("ledger", str(ledger), "is gone; put it back: it holds the charge of this run")
-    _tune(asked, Console(json_, quiet), dry_run=False, yes=False)
+        raise fail(
+            "ledger", str(ledger), "does not exist; restore it: it holds the charge of this run"
+        )
+    _tune(config, Console(json_, quiet), dry_run=False, yes=False)
 
 
-def _tune(asked: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> None:
-    """Plan, pay, run, try on public rows, show."""
+def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> None:
+    """Plan, charge, run, evaluate on public rows, show the result."""
     with console.busy("planning"):
         from honestdp.cli.result import public_rows, show
         from honestdp.planning.make import make_plan
         from honestdp.planning.spec import Spec
 
-        if "seed" in asked.values and "ledger" in asked.values:
+        if "seed" in config.values and "ledger" in config.values:
             why = "makes a simulation, which no ledger pays for; leave one out"
-            raise fail("seed", asked.values["seed"], why)
-        schema, table, test = _tables(asked)
-        facts = {"epsilon": 1.0, **asked.facts} if asked.path("data") is None else asked.facts
+            raise fail("seed", config.values["seed"], why)
+        schema, table, test = _tables(config)
+        facts = {"epsilon": 1.0, **config.facts} if config.path("data") is None else config.facts
         if "epsilon" not in facts:
-            raise InputError("epsilon: none; say how much privacy to spend, such as --epsilon 1")
-        spec = Spec(schema=schema, rows=_rows(asked, table, schema), **facts)
+            raise InputError("epsilon: none; give the budget, such as --epsilon 1")
+        spec = Spec(schema=schema, rows=_rows(config, table, schema), **facts)
         plan = make_plan(spec)
     console.note("The plan", style="bold green")
-    console.note(f"{plan}\n  (`honestdp words` says what each word means)\n")
+    console.note(f"{plan}\n  (`honestdp words` explains each term)\n")
     if plan.spec.rows < FEW:
-        console.note(f"Few rows: below {FEW}, little can be learnt within a small epsilon.\n")
+        console.note(f"Fewer than {FEW} rows: a small epsilon leaves little to learn from.\n")
     if dry_run:
-        said = "a dry run: nothing was charged, trained or written"
-        console.answer(f"{said}{_would_fit(asked, plan)}", plan.public())
+        done = "a dry run: nothing was charged, trained or written"
+        console.answer(f"{done}{_would_fit(config, plan)}", plan.public())
         return
-    out = asked.path("out") or Path(f"{schema.name}-run")
+    out = config.path("out") or Path(f"{schema.name}-run")
     test = None if test is None else public_rows(schema, test)
-    ledger = None if "seed" in asked.values else _ledger(asked, plan, out, console, yes)
-    release = _carried_out(asked, plan, table, ledger, out, console)
+    ledger = None if "seed" in config.values else _ledger(config, plan, out, console, yes)
+    release = _carried_out(config, plan, table, ledger, out, console)
     show(release, ledger, out, test, console)
     if release.winner is None:
         raise typer.Exit(NOTHING)
 
 
-def _tables(asked: TuneConfig) -> tuple[Schema, Any, Any]:
-    """The schema, the table (of a file only the header is read), and public rows to test on."""
+def _tables(config: TuneConfig) -> tuple[Schema, Any, Any]:
+    """The schema, the table (only the header of a file is read), and public rows to test on."""
     from honestdp.schema import Schema
     from honestdp.schema.files import TableFile, same_file
 
-    data, place, test = asked.path("data"), asked.path("schema"), asked.path("test")
+    data, place, test = config.path("data"), config.path("schema"), config.path("test")
     if data is None:
         if place is not None:
-            raise InputError("data: none, but a schema; name the CSV or Parquet file it is of")
+            raise InputError("data: none, but a schema; give the CSV or Parquet file too")
         from honestdp.datasets import adult
 
         schema, table, rows = adult()
@@ -199,48 +201,48 @@ def _tables(asked: TuneConfig) -> tuple[Schema, Any, Any]:
     table = TableFile(data)
     if place is None:
         way = f"honestdp schema {shlex.quote(str(data))} --out schema.toml"
-        raise InputError(f"schema: none; `{way}` writes one to fill in, --schema names it")
+        raise InputError(f"schema: none; `{way}` writes one to fill in; give it as --schema")
     schema = Schema.load(place)
     goal = schema.target.column
-    if asked.values.get("target") not in (None, goal):
-        raise fail("target", asked.values["target"], f"the schema's target is {goal!r}")
+    if config.values.get("target") not in (None, goal):
+        raise fail("target", config.values["target"], f"the schema's target is {goal!r}")
     public = None if test is None else TableFile(test)
     for file in (table, public):  # before anything is charged
         if file is not None:
             file.check([*schema.input_names, goal])
     if test is not None and same_file(data, test):
-        why = "is the protected table or a copy of it, on which no accuracy is paid for"
+        why = "is the protected table or a copy of it, whose accuracy is not paid for"
         raise fail("test", str(test), f"{why}; give public rows, or leave --test out")
     return schema, table, public
 
 
-def _rows(asked: TuneConfig, table: Any, schema: Schema) -> int:
-    """The number of rows, counted; raises InputError, before anything is charged, if it is not
-    what the user said."""
+def _rows(config: TuneConfig, table: Any, schema: Schema) -> int:
+    """Count the rows; raises InputError, before anything is charged, if the user gave another
+    number."""
     from honestdp.schema.files import TableFile
 
     wanted = [*schema.input_names, schema.target.column]
     found = table.count_rows(wanted) if isinstance(table, TableFile) else len(table)
     if not found:
-        raise InputError(f"{table}: holds a header and no row; give a table")
-    if asked.values.get("rows", found) != found:
-        raise fail("rows", asked.values["rows"], f"the table has {found}; leave it out")
+        raise InputError(f"{table}: holds a header and no rows; give a table")
+    if config.values.get("rows", found) != found:
+        raise fail("rows", config.values["rows"], f"the table has {found}; leave it out")
     return found
 
 
-def _ledger(asked: TuneConfig, plan: Plan, out: Path, console: Console, yes: bool) -> Ledger:
-    """The table's ledger; made with this plan's total if there is none and the user agrees.
+def _ledger(config: TuneConfig, plan: Plan, out: Path, console: Console, yes: bool) -> Ledger:
+    """Open the table's ledger; create it with this plan's total if the user agrees.
 
     By default it lies beside the table, not the run: all runs on a table share one budget.
     """
     from honestdp.ledger import Ledger
 
-    schema, path = plan.spec.schema, _ledger_path(asked, plan)
+    schema, path = plan.spec.schema, _ledger_path(config, plan)
     if path.exists():
         return Ledger.open(path, schema=schema)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise fail("out", str(out), "is not empty; choose another folder for this run")
-    _check_no_other(path, _ledger_path(asked, plan, own=True), schema.name)
+    _check_no_other(path, _ledger_path(config, plan, own=True), schema.name)
     total = f"epsilon {plan.spec.epsilon:g} and delta {plan.delta:.3g}"
     if not yes:
         console.note(
@@ -252,44 +254,44 @@ def _ledger(asked: TuneConfig, plan: Plan, out: Path, console: Console, yes: boo
             raise InputError(f"ledger: there is no {path}; --yes makes it, with {total}")
     made = Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
     console.note(
-        f"A new ledger, {path}: {total} for all that will ever be asked of {schema.name!r}."
+        f"A new ledger, {path}: {total} for everything ever computed from {schema.name!r}."
     )
     return made
 
 
 def _check_no_other(path: Path, usual: Path, dataset: str) -> None:
-    """Two ledgers for one table add up, and nobody counts: one is not made by the way."""
+    """Raise InputError if another ledger for this data set exists: their totals would add up."""
     from honestdp.ledger import Ledger
 
     for other in sorted({*path.parent.glob("*.ledger"), *usual.parent.glob("*.ledger")}):
         try:
             same = Ledger.inspect(other).opening.dataset == dataset
-        except InputError:  # no ledger of ours, or damaged
+        except InputError:  # not a ledger, or damaged
             continue
         if same:
             raise fail(
                 "ledger",
                 str(path),
-                f"{other} is there for {dataset!r} already, and two add up uncounted; use it "
+                f"{other} is a ledger for {dataset!r} already, and two would add up; use it "
                 f"(--ledger {shlex.quote(str(other))}), or make one with `honestdp ledger create`",
             )
 
 
-def _would_fit(asked: TuneConfig, plan: Plan) -> str:
-    """Whether the table's ledger, where there is one, would pay for the plan now."""
+def _would_fit(config: TuneConfig, plan: Plan) -> str:
+    """Whether the table's ledger, if there is one, covers the plan now."""
     from honestdp.ledger import Ledger
 
-    path = _ledger_path(asked, plan)
-    if "seed" in asked.values or not path.exists():
+    path = _ledger_path(config, plan)
+    if "seed" in config.values or not path.exists():
         return ""
     fits = Ledger.open(path, schema=plan.spec.schema).fits(plan.spending)
     return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
 
 
-def _ledger_path(asked: TuneConfig, plan: Plan, own: bool = False) -> Path:
-    """The ledger that was named, or (`own`) the table's usual one: visits.csv.gz has visits.ledger;
-    the table that comes with honestdp one in this folder."""
-    named, data = asked.path("ledger"), asked.path("data")
+def _ledger_path(config: TuneConfig, plan: Plan, own: bool = False) -> Path:
+    """The given ledger, or (`own`) the table's default: visits.ledger for visits.csv.gz, and a file
+    in the current folder for the table that comes with honestdp."""
+    named, data = config.path("ledger"), config.path("data")
     if named is not None and not own:
         return named
     if data is None:
@@ -301,14 +303,14 @@ def _agrees(question: str) -> bool:
     try:
         return typer.confirm(question, err=True)
     except typer.Abort:
-        return False  # nobody is there
+        return False  # stdin is closed
     finally:
-        if not sys.stdin.isatty():  # where the answer has not ended the line
+        if not sys.stdin.isatty():  # no newline was typed
             typer.echo(err=True)
 
 
 def _carried_out(
-    asked: TuneConfig, plan: Plan, table: Any, ledger: Ledger | None, out: Path, console: Console
+    config: TuneConfig, plan: Plan, table: Any, ledger: Ledger | None, out: Path, console: Console
 ) -> Release:
     from contextlib import nullcontext
 
@@ -316,7 +318,7 @@ def _carried_out(
         from honestdp.progress import Bar
         from honestdp.runner.run import run
 
-    kept = {**asked.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
+    stored = {**config.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
     bar = nullcontext() if console.silent else Bar(simulated=ledger is None)
     try:
         with bar as progress:
@@ -324,15 +326,15 @@ def _carried_out(
                 plan,
                 table,
                 ledger,
-                seed=asked.values.get("seed"),
+                seed=config.values.get("seed"),
                 folder=out,
                 progress=progress,
-                config=TuneConfig(kept).to_toml(out),
+                config=TuneConfig(stored).to_toml(out),
             )
     except Interrupted as stop:
         raise Stopped(str(stop)) from None
     except BudgetError as error:
         assert ledger is not None
-        own = asked.path("data") is None
-        way = f"; Adult itself is public: to play on, remove {ledger.path}" if own else ""
+        own = config.path("data") is None
+        way = f"; Adult itself is public: to start over, remove {ledger.path}" if own else ""
         raise BudgetError(f"{ledger.path}: {error}{way}") from None

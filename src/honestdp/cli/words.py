@@ -1,4 +1,4 @@
-"""`honestdp words`: what the words mean."""
+"""`honestdp words`: the glossary."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import typer
 from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet
 from honestdp.errors import fail
-from honestdp.words import WORDS
+from honestdp.glossary import GLOSSARY
 
 
-def all_words() -> dict[str, str]:
-    """All words, those of procedures after the word itself."""
+def all_terms() -> dict[str, str]:
+    """The glossary, with the procedures after "procedure"."""
     from honestdp.procedures import procedures
 
     own = {kind.name: kind.summary for kind in procedures if kind.summary}
     found: dict[str, str] = {}
-    for name, text in WORDS.items():
+    for name, text in GLOSSARY.items():
         found[name] = text
         if name == "procedure":
             found |= own
@@ -30,24 +30,22 @@ def all_words() -> dict[str, str]:
 def command(
     word: Annotated[
         list[str] | None,
-        typer.Argument(help="One of them; none: all.", autocompletion=lambda: list(all_words())),
+        typer.Argument(help="A term; by default all.", autocompletion=lambda: list(all_terms())),
     ] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """What the words mean that plans, cards and reports use.
+    """Explain the terms that plans, cards and reports use.
 
     Example: honestdp words noise multiplier
     """
-    known = all_words()
-    asked = " ".join(word or ()).lower().replace("_", " ")
-    names = [
-        name for name in known if not asked or asked.replace("-", " ") == name.replace("-", " ")
-    ]
+    known = all_terms()
+    term = " ".join(word or ()).lower().replace("_", " ")
+    names = [name for name in known if not term or term.replace("-", " ") == name.replace("-", " ")]
     if not names:
-        near = get_close_matches(asked, known, 1)
+        near = get_close_matches(term, known, 1)
         way = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-        raise fail("word", asked, way)
+        raise fail("word", term, way)
     found = {name: known[name] for name in names}
     wide = max(map(len, found)) + 2
     lines = [

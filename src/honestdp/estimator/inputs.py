@@ -1,6 +1,6 @@
-"""X and y as people give them: what kind of table, which columns, how many rows. Structure alone.
+"""The structure of X and y: the type of table, its columns, the number of rows.
 
-Errors say what scikit-learn's say, but never quote a cell.
+Errors have scikit-learn's texts, but never quote a cell.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Y_IS_NONE = f"{ME} requires y to be passed, but the target y is None"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """A table in memory. names: of its columns, where all of them are text; else None. numbers:
-    what they are called, where all of them are whole numbers. frame: the table, where it is one."""
+    """A table in memory. names: The names of its columns if all are text. numbers: Their names as
+    text if all are whole numbers. frame: The data frame, if it is one. Otherwise None."""
 
     table: Any  # Sensitive
     names: tuple[str, ...] | None
@@ -85,7 +85,7 @@ class Rows:
         return cls(_columns(frame), None, count, width, numbers)._checked()
 
     def named_for(self, wanted: Sequence[str]) -> Rows:
-        """The same, known by its columns' numbers if those are all that is wanted."""
+        """The same rows; with the columns' numbers as names, if all wanted names are among them."""
         if self.numbers is None or not set(wanted) <= set(self.numbers):
             return self
         table = dict(zip(self.numbers, self.table.values(), strict=True))
@@ -99,7 +99,7 @@ class Rows:
         return self
 
     def features(self, target: str | None) -> tuple[str, ...] | None:
-        """The names of the columns but the target's."""
+        """The names of the columns without the target."""
         if self.names is None:
             return None
         return tuple(name for name in self.names if name.strip() != target)
@@ -115,7 +115,7 @@ class Rows:
         return list(self.table.values())[place]
 
     def without_last(self) -> tuple[Rows, Any]:
-        """An array but for its last column, and that one."""
+        """Split an array into all but its last column, and the last column."""
         if isinstance(self.table, Mapping):
             columns = list(self.table.values())
             table, last = dict(enumerate(columns[:-1])), columns[-1]
@@ -125,8 +125,8 @@ class Rows:
         return Rows(table, None, self.count, self.width - 1), last
 
     def in_order(self, names: Sequence[str], wanted: Sequence[str]) -> Any:
-        """The table with its columns called by these names, whatever their own, if any; as an
-        array, those that are wanted."""
+        """The table with its columns renamed to these names, by position; of an array, the columns
+        that are wanted."""
         table = self.table if self.frame is None else _columns(self.frame)
         if isinstance(table, Mapping):
             return dict(zip(names, table.values(), strict=True))
@@ -135,7 +135,7 @@ class Rows:
 
 
 def _frame(table: Any) -> Any:
-    """A data frame; None where it is no such thing."""
+    """The table as a data frame; None if it is not one."""
     try:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
         return frame if isinstance(frame, nw.DataFrame) and frame.columns is not None else None
@@ -163,7 +163,7 @@ def target_of(y: Any) -> Any:
     if frame is not None:
         _check_column(frame.shape)
         return frame[:, 0].to_native()
-    if _is_column(y):  # as it is: NumPy cannot hold all that one may hold
+    if _is_column(y):  # not converted: NumPy cannot hold all of its types
         return y
     if not hasattr(y, "__len__") or (hasattr(y, "__array__") and not hasattr(y, "ndim")):
         y = _array(y)
@@ -184,14 +184,14 @@ def _is_column(y: Any) -> bool:
 def _check_column(shape: Sequence[int]) -> None:
     if len(shape) != 2 or shape[1] != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {tuple(shape)} instead.")
-    said = "A column-vector y was passed when a 1d array was expected; use y.ravel()"
-    warnings.warn(said, DataConversionWarning, stacklevel=4)
+    message = "A column-vector y was passed when a 1d array was expected; use y.ravel()"
+    warnings.warn(message, DataConversionWarning, stacklevel=4)
 
 
 def check_cells(rows: Rows, y: Any) -> None:
-    """Raise where plainly nothing in X or y can be read.
+    """Raise InputError if no cell of X or y can be read.
 
-    For simulations alone: a single record may decide whether it is so.
+    For simulations only: a single record may decide it.
     """
     for values in (rows.table, y):
         if getattr(getattr(values, "dtype", None), "kind", "") == "c":
@@ -199,7 +199,7 @@ def check_cells(rows: Rows, y: Any) -> None:
     if not isinstance(y, (list, tuple)) and str(getattr(y, "dtype", "")) != "object":
         return
     if len(y) and all(isinstance(cell, (list, tuple, np.ndarray, Mapping)) for cell in y):
-        raise InputError("y: holds lists, not targets; give one value a row")
+        raise InputError("y: holds lists, not targets; give one value per row")
 
 
 def _array(values: Any) -> Any:
@@ -208,24 +208,24 @@ def _array(values: Any) -> Any:
         return np.asarray(values) if rows is None else rows
     except Exception:
         kind_of = type(values).__name__
-        raise InputError(f"a {kind_of} is no table; give rows of one length") from None
+        raise InputError(f"a {kind_of} is not a table; give rows of one length") from None
 
 
 def check_names(given: Sequence[str], fitted: Sequence[str], public: bool) -> None:
-    """Raise, in scikit-learn's words, unless the names are those of fit, in its order. public: the
-    names may be shown even if most are unknown; a table without a header has cells there."""
+    """Raise InputError, with scikit-learn's text, unless names and order are those of fit.
+    public: Show unknown names even if most are unknown; without a header they would be cells."""
     if list(given) == list(fitted):
         return
     lines = ["The feature names should match those that were passed during fit."]
     unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
-    for names, said in (
+    for names, heading in (
         (unseen, "Feature names unseen at fit time:"),
         (missing, "Feature names seen at fit time, yet now missing:"),
     ):
         if names is unseen and not public and 2 * len(missing) >= len(fitted):
             lines.append("Does the table have a header (column names), and are these its names?")
         elif names:
-            lines += [said, *(f"- {name[:60]}" for name in names[:5])]
+            lines += [heading, *(f"- {name[:60]}" for name in names[:5])]
             lines += ["- ..."] if len(names) > 5 else []
     if not unseen and not missing:
         lines.append("Feature names must be in the same order as they were in fit.")
@@ -240,9 +240,9 @@ def check_width(given: int, fitted: int) -> None:
 
 
 def warn_names(fitted: bool) -> None:
-    said = (
+    message = (
         f"X does not have valid feature names, but {ME} was fitted with feature names"
         if fitted
         else f"X has feature names, but {ME} was fitted without feature names"
     )
-    warnings.warn(said, UserWarning, stacklevel=4)
+    warnings.warn(message, UserWarning, stacklevel=4)

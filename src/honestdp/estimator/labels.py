@@ -1,9 +1,9 @@
-"""Class labels: their type follows from the schema's words, or is the one that the caller asks for.
+"""Class labels: their type follows from the schema's classes, or from `class_dtype`.
 
-A schema declares classes as words. They come back as whole numbers where all of them are, as
-numbers where all are, as truth values where they are true and false, else as text; `class_dtype`
-says otherwise. Never by y: one record without a target turns a column of truth values into one of
-objects, one odd record a column of numbers into text, and the labels would tell.
+A schema declares classes as text. The labels are whole numbers if all classes are, numbers if all
+are, truth values if they are true and false, else text; `class_dtype` overrides this. The type
+never depends on y: one record without a target turns a column of truth values into objects, one odd
+record a column of numbers into text, and the labels would reveal it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ TRUTH = {"false": False, "true": True}
 READ: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
-    "bool": lambda word: (TRUTH | {"0": False, "1": True})[word.lower()],
+    "bool": lambda text: (TRUTH | {"0": False, "1": True})[text.lower()],
     "str": str,
 }
 KINDS = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers"}
 
 
 def labels(classes: Sequence[str], dtype: Any = None) -> NDArray[Any]:
-    """The declared classes, in their order, as labels; raises where they are none of this type."""
+    """The declared classes, in order, as labels; raises InputError if they do not fit the type."""
     if dtype is None:
-        for read in (int, float, lambda word: TRUTH[word.lower()]):
+        for read in (int, float, lambda text: TRUTH[text.lower()]):
             found = _read(classes, read)
             if found is not None:
                 return found
@@ -47,7 +47,7 @@ def labels(classes: Sequence[str], dtype: Any = None) -> NDArray[Any]:
 
 
 def checked_dtype(dtype: Any) -> str:
-    """The name of a type that labels can have."""
+    """The name of a label type; raises InputError if labels cannot have it."""
     name = dtype.__name__ if isinstance(dtype, type) else dtype
     if not isinstance(name, str) or name not in READ:
         raise InputError("class_dtype: must be None, bool, int, float or str, or the name of one")
@@ -56,7 +56,7 @@ def checked_dtype(dtype: Any) -> str:
 
 def _read(classes: Sequence[str], read: Callable[[str], Any]) -> NDArray[Any] | None:
     try:
-        found = np.array([read(word) for word in classes])
+        found = np.array([read(text) for text in classes])
     except (KeyError, ValueError, OverflowError):
         return None
     usable = found.dtype.kind in "bifU" and len(np.unique(found)) == len(classes)
@@ -64,17 +64,17 @@ def _read(classes: Sequence[str], read: Callable[[str], Any]) -> NDArray[Any] | 
 
 
 def check_kind(classes: Sequence[str], y: Any, rows: Rows, target: str) -> None:
-    """Raise where targets of the type that y has can be none of the classes.
+    """Raise InputError if no target of y's type can be one of the classes.
 
-    For simulations alone: one record decides which type a column has.
+    For simulations only: one record decides the type of a column.
     """
     kind = _kind(y, rows, target)
-    numbers = {_number(word) for word in classes} - {None}
+    numbers = {_number(text) for text in classes} - {None}
     if kind == "numbers" and not numbers:
-        raise InputError("y: is of numbers, the schema's classes are words; give those words")
+        raise InputError("y: holds numbers, but the schema's classes are text; give those")
     if kind == "truth values" and not numbers & {0.0, 1.0}:
         raise InputError(
-            "y: is of truth values, which are none of the schema's classes; give those"
+            "y: holds truth values, which are none of the schema's classes; give those"
         )
 
 
@@ -92,13 +92,13 @@ def _kind(y: Any, rows: Rows, target: str) -> str:
     return KINDS.get(getattr(getattr(values, "dtype", None), "kind", ""), "")
 
 
-def _number(word: str) -> float | None:
-    """What a cell reads this word as."""
-    found = float(cells([word]).numbers()[0])
+def _number(text: str) -> float | None:
+    """The number that a cell with this text has; None if it has none."""
+    found = float(cells([text]).numbers()[0])
     return None if np.isnan(found) else found
 
 
-def decoded(words: NDArray[Any], classes: Sequence[str], names: NDArray[Any]) -> NDArray[Any]:
-    """Predicted words as the caller's labels."""
+def decoded(predicted: NDArray[Any], classes: Sequence[str], names: NDArray[Any]) -> NDArray[Any]:
+    """Convert predicted classes of the schema to labels."""
     order = np.argsort(np.array(classes))
-    return names[order[np.searchsorted(np.array(classes), words, sorter=order)]]
+    return names[order[np.searchsorted(np.array(classes), predicted, sorter=order)]]

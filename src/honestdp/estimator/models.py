@@ -1,4 +1,4 @@
-"""From what a person calls a model to what a plan takes: names, module classes, ready modules."""
+"""The estimator's `model`, `grid` and `loss` as a spec: names, module classes, ready modules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _huber(output: Tensor, target: Tensor) -> Tensor:
     return functional.huber_loss(output, target, reduction="sum", delta=0.1)
 
 
-# Losses by name: whether they are for classes, and the function where it is not the default one.
+# Losses by name: whether they are for classes, and the function if it is not the default.
 LOSSES: dict[str, tuple[bool, Criterion | None]] = {
     "cross_entropy": (True, None),
     "squared": (False, None),
@@ -33,7 +33,7 @@ LOSSES: dict[str, tuple[bool, Criterion | None]] = {
 
 
 def predicts_classes(model: Any, loss: Any, schema: Any) -> bool:
-    """Whether classes are predicted, by what is known without rows; True where it is open."""
+    """Whether classes are predicted, as far as known without rows; True if unknown."""
     if isinstance(schema, Schema):
         return schema.target.classes is not None
     if isinstance(model, str) and model in model_names():
@@ -49,7 +49,7 @@ def predicts_classes(model: Any, loss: Any, schema: Any) -> bool:
 def model_and_grid(
     model: Any, grid: Any, loss: Any, options: Mapping[str, Any], spec: Callable[..., Spec]
 ) -> Spec:
-    """The spec with its model and grid; `spec(model=..., grid=...)` makes one."""
+    """Make the spec with this model and grid, by calling `spec(model=..., grid=...)`."""
     if isinstance(model, str):
         return _named(model, grid, loss, options, spec)
     if is_model(model):
@@ -67,7 +67,7 @@ def model_and_grid(
 
 
 def named_as(model: Any, module: Any) -> Any:
-    """What a person would call this model of the engine's; `module` where it is none of ours."""
+    """The name of an engine model; `module` if it has none."""
     return model.called or module
 
 
@@ -77,19 +77,19 @@ def _named(
     found = spec(model=model, grid=grid)
     own = "squared" if found.classes is None else "cross_entropy"
     if loss is not None and not (isinstance(loss, str) and loss == own):
-        said = repr(loss) if isinstance(loss, str) else f"<{type(loss).__name__}>"
-        raise InputError(f"loss: {said}; {model} has {own!r}; a torch module may have another")
+        given = repr(loss) if isinstance(loss, str) else f"<{type(loss).__name__}>"
+        raise InputError(f"loss: {given}; {model} has {own!r}; a torch module may have another")
     if not options:
         return found
-    # In every setting that says nothing else: so they are in the plan, and on the card.
+    # Added to every setting that does not set them, so that they are on plan and card.
     fixed = {OPTION + name: value for name, value in options.items()}
     settings = defaults.grid(found).settings
     return spec(model=model, grid=Grid(tuple({**fixed, **setting} for setting in settings)))
 
 
 def _first(grid: Any) -> dict[str, Any]:
-    """Options that every setting of the grid sets, as the first has them: a class that needs them
-    can be made. Every setting overrides them."""
+    """The options that every setting of the grid sets, with the first setting's values, so that a
+    class that requires them can be constructed. Every setting overrides them."""
     if grid is None:
         return {}
     made = Grid.of(grid)

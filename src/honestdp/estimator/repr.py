@@ -1,4 +1,4 @@
-"""How a search looks: what it guarantees first, then how it was asked for, then what it found.
+"""The text and HTML of a search: its guarantee, its parameters, its result.
 
 Public facts only: parameters, the ledger's remaining budget, what was released. Never a row.
 """
@@ -19,7 +19,7 @@ from honestdp.schema import Schema
 from honestdp.text import SIMULATION, down, up
 
 LONGEST = 80  # characters of a value
-DEPTHS = {"grid": 2, "options": 1}  # where dicts belong, and lists in them
+DEPTHS = {"grid": 2, "options": 1}  # parameters whose dicts and lists are shown, to this depth
 
 
 def text(search: Any) -> str:
@@ -78,7 +78,7 @@ def _unit(search: Any) -> str:
 
 
 def _left(search: Any) -> str:
-    """What the ledger has left; nothing where there is none, or it cannot be read now."""
+    """What the ledger has left; empty without a ledger."""
     ledger = search.ledger
     try:
         if isinstance(ledger, (str, PathLike)):
@@ -92,7 +92,7 @@ def _left(search: Any) -> str:
 
 
 def _parameters(search: Any) -> list[tuple[str, str]]:
-    """Those that are not as they are by default; the guarantee's own stand above."""
+    """The parameters that differ from their defaults, without those of the guarantee."""
     defaults = inspect.signature(type(search).__init__).parameters
     shown = []
     for name, value in search.get_params().items():
@@ -103,14 +103,14 @@ def _parameters(search: Any) -> list[tuple[str, str]]:
 
 
 def _same(value: Any, usual: Any) -> bool:
-    """Whether this is the default; by value too, as a pickle makes new texts and numbers."""
+    """Whether a value is the default; compared by value too, as unpickling makes new objects."""
     if value is usual:
         return True
     return type(value) is type(usual) and isinstance(value, (str, Real)) and value == usual
 
 
 def _shown(value: Any, depth: int = 0) -> str:
-    """As Python writes it; of what may be data the type alone."""
+    """The value's repr, shortened; only the type of what may be data."""
     if isinstance(value, PathLike):
         value = str(value)
     if isinstance(value, Schema):
@@ -120,14 +120,14 @@ def _shown(value: Any, depth: int = 0) -> str:
     if isinstance(value, type) or inspect.isroutine(value):
         return str(value.__name__)
     if depth and isinstance(value, (list, tuple)) and all(isinstance(one, dict) for one in value):
-        told = f"[{', '.join(_written(one, depth) for one in value)}]"
+        shown = f"[{', '.join(_written(one, depth) for one in value)}]"
     else:  # a list of anything else may be rows
-        told = _written(value, depth if isinstance(value, dict) else 0)
-    return told if len(told) <= LONGEST else f"{told[: LONGEST - 3]}..."
+        shown = _written(value, depth if isinstance(value, dict) else 0)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 3]}..."
 
 
 def _written(value: Any, depth: int) -> str:
-    """As Python writes it, lists and dicts to this depth."""
+    """The value's repr, with lists and dicts to this depth."""
     if isinstance(value, np.generic):
         value = value.item()
     if depth and isinstance(value, dict):
@@ -139,7 +139,7 @@ def _written(value: Any, depth: int) -> str:
         return f"<{type(value).__name__}>"
     try:
         return repr(value)
-    except Exception:  # a number of thousands of digits, say
+    except Exception:  # such as a number of thousands of digits
         return f"<{type(value).__name__}>"
 
 

@@ -1,4 +1,4 @@
-"""Where an estimator's run keeps its work, so that Ctrl-C leaves something to go on with."""
+"""The folder of an estimator's run, so that it can be resumed after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def carried_out(
     bar: bool,
     executor: str | Executor,
 ) -> Release:
-    """`run`; in a folder beside the ledger where none is named, removed once it is not needed."""
+    """Call `run`; without a folder in one beside the ledger, which is removed after the release."""
     own = None
     if ledger is not None:
-        runs = Path(f"{ledger.path}.runs").resolve()  # who goes on may be in another folder
+        runs = Path(f"{ledger.path}.runs").resolve()  # absolute: it may be resumed from elsewhere
         if folder is None:
             _warn_of_unfinished(runs)
             folder = own = runs / secrets.token_hex(4)
-        elif _is_own(Path(folder), runs):  # one that was interrupted, and goes on
+        elif _is_own(Path(folder), runs):  # an interrupted one is resumed
             folder = own = Path(folder).resolve()
     try:
         with Bar(simulated=ledger is None) if bar else nullcontext() as progress:
@@ -58,28 +58,28 @@ def carried_out(
     except KeyboardInterrupt as stop:
         if folder is None or not Path(folder).exists():
             raise
-        said, go_on = str(stop) or "interrupted", _going_on(Path(folder).resolve())
-        raise Interrupted(f"{said}: {go_on}") from None
+        reason, call = str(stop) or "interrupted", _resuming_call(Path(folder).resolve())
+        raise Interrupted(f"{reason}: {call}") from None
     finally:
         if own is not None:
-            with suppress(OSError):  # this run or others may be kept there
+            with suppress(OSError):  # other runs may be in it
                 own.parent.rmdir()
 
 
-def _going_on(folder: Path) -> str:
+def _resuming_call(folder: Path) -> str:
     return f"search.set_params(folder={str(folder)!r}).fit(X, y)"
 
 
 def _is_own(folder: Path, runs: Path) -> bool:
-    """Whether a search named this folder itself."""
+    """Whether an estimator created this folder."""
     place = folder.resolve()
     return place.parent == runs and re.fullmatch("[0-9a-f]{8}", place.name) is not None
 
 
 def _warn_of_unfinished(runs: Path) -> None:
-    """That one lies there is no secret; what is in it is not looked at."""
+    """Warn of unfinished runs. That they exist is public; their content is not read."""
     found = sorted(runs.glob("*/.private/state"))
     if found:
-        go_on = _going_on(found[0].parent.parent)
-        said = f"{len(found)} unfinished or still at work in {str(runs)!r}, each paid for"
-        warnings.warn(f"{said}; this fit is charged anew. To go on: {go_on}", stacklevel=4)
+        call = _resuming_call(found[0].parent.parent)
+        state = f"{len(found)} unfinished or running in {str(runs)!r}, each paid for"
+        warnings.warn(f"{state}; this fit is a new charge. To resume: {call}", stacklevel=4)

@@ -5,7 +5,7 @@
     search.fit(X, y)              # charged first, or refused
     search.predict(X_new)
 
-What it covers, and what not, is said by the class.
+The class documents what it covers and what not.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ INFER = "infer"
 
 @dataclass(frozen=True)
 class ReleasedCandidate:
-    """What `on_candidate` is told: a candidate that has left. number: its rank, from 1."""
+    """A released candidate, as `on_candidate` receives it. number: its rank, from 1."""
 
     number: int
     params: Mapping[str, Any]
@@ -62,55 +62,73 @@ class ReleasedCandidate:
 class HonestSearch(BaseEstimator):  # type: ignore[misc]
     """A differentially private search for a classifier or a regressor.
 
-    model: "logistic", "linear", "mlp", a torch module, its class or a function that makes one.
-        A module reads rows of the schema's encoded width, [row, width].
-    grid: settings to choose among: a name ("dpsgd-40"), a dict of lists, ranges or distributions,
-        a list of dicts, a `Grid`. None: one setting that needs no tuning.
-    epsilon, delta: the budget of everything together. Required: nobody else can choose it.
-    procedure: how to choose; "auto" decides by public facts.
-    schema: what is public about the table: a `Schema`, or a path to its TOML file. Required.
-        "infer", in simulations only, reads it off the rows; the target has classes then, unless
-        the model or the loss is one of numbers.
-    ledger: the data set's budget: a `Ledger`, or a path to one. Required outside simulations.
-    lot_size, steps, validation: as in `Spec`.
-    executor: where to train: "local", or another that is registered.
-    random_state: None, or a whole number: then a SIMULATION, NOT PRIVATE.
-    progress: show a bar in a terminal or a notebook.
-    loss: of a module: "cross_entropy", "squared", "huber", or a function of (outputs of one
-        example, its target).
-    folder: where the run keeps its work and its release. An interrupted one there is resumed.
-    on_candidate: called with each released candidate, the best first. Only for procedures that
-        release all of them: "composition", "untuned".
-    options: further fields of `Spec`, such as {"mean_runs": 20}.
-    class_dtype: of which type classes come back: bool, int, float or str. None: as the schema's
-        words say (see `classes_` below). Never by y: a single odd record changes y's type.
-    module__NAME: an option of the module's class, or "mlp"'s width or activation. Grids may set
-        them too.
-
     Outside simulation every `fit` is charged to the ledger before a row is read, or refused; so is
-    every one inside `cross_val_score`, `GridSearchCV` and the like. A score on rows with targets
-    is one more release: `score` is absent until `fit`, so that those refuse to begin without a
-    `scoring`, and is then refused unless the rows are said to be public.
+    every `fit` inside `cross_val_score`, `GridSearchCV` and the like. A score on rows with targets
+    would be one more release: `score` is absent before `fit`, so that cross-validation without a
+    `scoring` fails at once, and refused afterwards unless the rows are declared public.
 
     Not covered, and so not private:
-    - what runs before it in a Pipeline, where it learns from rows (StandardScaler, PCA): put
-      per-record transformers there (FunctionTransformer, Normalizer); the schema's bounds scale;
-    - what others work out from its predictions: the accuracy that `cross_val_score(...,
+    - steps before it in a Pipeline that learn from rows (StandardScaler, PCA): use per-record
+      transformers there (FunctionTransformer, Normalizer); the schema's bounds scale the columns;
+    - what others compute from its predictions: the accuracy that `cross_val_score(...,
       scoring="accuracy")` takes on protected rows is one more release, unpaid;
-    - folds that follow the targets, where one record moves others: use KFold, not StratifiedKFold,
-      which is what scikit-learn takes for classes if cv is a number.
+    - folds that depend on the targets, where one record moves others: use KFold, not
+      StratifiedKFold, which is scikit-learn's default for classes if cv is a number.
 
-    A simulation (random_state=0) tells where no target can be one of the classes, or no cell be
-    read; a run that is paid for must not, as one record may decide it. Simulate first, on rows
-    that are made up.
+    A simulation (random_state=0) reports that no target is one of the classes, or that no cell can
+    be read. A paid run must not, as one record may decide it. Simulate first, on made-up rows.
 
-    Without a `folder` a run keeps its work in `<ledger>.runs/`, in a folder of its own, which is
-    removed with the release: `save` keeps that. An interrupted run stays there, and goes on with
-    `set_params(folder=...)`, free of charge; the message, and a warning at the next `fit`, say how.
+    Without a `folder` a run keeps its files in a folder of its own in `<ledger>.runs/`, which is
+    removed after the release; `save` writes that to a folder. An interrupted run stays there and is
+    resumed, free of charge, with `set_params(folder=...)`; the message, and a warning at the next
+    `fit`, give the folder.
 
-    After `fit`: best_params_, best_score_ (noisy; None where none may leave), card_, release_,
-    plan_, schema_, classes_ (whole numbers where all of the schema's are, numbers where all are,
-    truth values where they are true and false, else text), n_features_in_, feature_names_in_.
+    Args:
+        model: "logistic", "linear", "mlp", a torch module, its class or a function that makes one.
+            A module reads rows of the schema's encoded width, [row, width].
+        grid: The settings to choose among: a name ("dpsgd-40"), a dict of lists, ranges or
+            distributions, a list of dicts, a `Grid`. None: one setting that needs no tuning.
+        epsilon: Budget for everything together. Required.
+        delta: The budget's delta; by default as in `Spec`.
+        procedure: How to select the winner; "auto" decides by public facts.
+        schema: What is public about the table: a `Schema`, or a path to its TOML file. Required.
+            "infer", in simulations only, reads it from the rows; the target then has classes,
+            unless the model or the loss is for numbers.
+        ledger: The data set's budget: a `Ledger`, or a path to one. Required outside simulations.
+        lot_size: As in `Spec`.
+        steps: As in `Spec`.
+        validation: As in `Spec`.
+        executor: Where to train: "local", or another that is registered.
+        random_state: None, or a whole number: then a SIMULATION, NOT PRIVATE.
+        progress: Whether to show a bar in a terminal or a notebook.
+        loss: Of a module: "cross_entropy", "squared", "huber", or a function of (outputs of one
+            example, its target).
+        folder: Where to keep the run and its release. An interrupted run there is resumed.
+        on_candidate: Called with each released candidate, the best first. Only for procedures that
+            release all of them: "composition", "untuned".
+        options: Further fields of `Spec`, such as {"mean_runs": 20}.
+        class_dtype: The type of predicted classes: bool, int, float or str. None: by the schema's
+            classes (see `classes_`). It never depends on y: a single odd record changes y's type.
+        **module_options: As `module__NAME`: an option of the module's class, or "mlp"'s width or
+            activation. Grids may set them too.
+
+    Attributes:
+        best_params_: The winner's setting; None if the search ended without one.
+        best_score_: Its noisy score; None if no score may be released.
+        card_: The privacy card.
+        release_: Everything that was released.
+        plan_: The plan that was carried out.
+        schema_: The schema, with learnt bounds filled in.
+        classes_: The classes: whole numbers if all of the schema's are, numbers if all are, truth
+            values if they are true and false, else text.
+        n_features_in_: Number of features.
+        feature_names_in_: Their names, if X has names.
+
+    Example:
+        >>> from honestdp.datasets import adult
+        >>> search = HonestSearch(epsilon=1.0, schema=adult().schema, random_state=0)
+        >>> search.plan(30000).procedure.name
+        'untuned'
     """
 
     def __init__(
@@ -159,11 +177,25 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     # Parameters
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """All parameters by name, those of the module too."""
+        """All parameters by name, those of the module included.
+
+        Args:
+            deep: Ignored; for scikit-learn.
+        """
         return {**super().get_params(deep=False), **self._module_options}
 
     def set_params(self, **params: Any) -> HonestSearch:
-        """Set parameters by name; `module__NAME` may be new."""
+        """Set parameters by name.
+
+        Args:
+            **params: Parameters of the constructor; `module__NAME` may be new.
+
+        Returns:
+            The estimator itself.
+
+        Raises:
+            InputError: If there is no such parameter.
+        """
         known = {*self._get_param_names(), *self._module_options}
         for name, value in params.items():
             if name not in known and not name.startswith(OPTION):
@@ -185,7 +217,17 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     # The plan
 
     def plan(self, n: int) -> Plan:
-        """What `fit` on a table of n rows would do and cost. Public facts only: nothing is read."""
+        """Plan what `fit` on a table of n rows would do and cost; reads no data.
+
+        Args:
+            n: Number of rows.
+
+        Returns:
+            The plan.
+
+        Raises:
+            InputError: If a parameter is wrong, no plan fits the budget, or the schema is "infer".
+        """
         self._check()
         if self._infers:
             raise fail("schema", INFER, "is read off the rows by fit; a plan needs a declared one")
@@ -200,7 +242,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         return self.random_state is not None
 
     def _check(self) -> None:
-        """Raise for what `Spec` does not see; before a row, or the ledger, is looked at."""
+        """Check the parameters that `Spec` does not; before a row or the ledger is read."""
         seed = self.random_state
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral)):
             raise InputError(
@@ -236,12 +278,12 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
                 raise fail(name, value, "must be a number, a text, True or False")
 
     def _further(self) -> list[str]:
-        """The fields of `Spec` that are no parameters here."""
+        """The fields of `Spec` that are not parameters of the estimator."""
         own = {*self._get_param_names(), "rows"}
         return [field.name for field in fields(Spec) if field.name not in own]
 
     def _declared(self) -> Schema:
-        """The schema that was given, read from its file where it is a path."""
+        """The given schema, read from its file if it is a path."""
         if isinstance(self.schema, Schema):
             return self.schema
         if not isinstance(self.schema, (str, PathLike)):  # its type alone: it may be data
@@ -291,11 +333,25 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     # Fitting
 
     def fit(self, X: Any, y: Any = None) -> HonestSearch:  # noqa: N803
-        """Search. X: pandas, polars, NumPy, SciPy sparse or torch; y: the targets, or None where
-        they are a column of X."""
+        """Charge the ledger, search, and keep the release.
+
+        Args:
+            X: The rows: pandas, polars, NumPy, SciPy sparse or torch.
+            y: The targets; None if they are a column of X.
+
+        Returns:
+            The estimator itself.
+
+        Raises:
+            InputError: If a parameter or the form of the table is wrong; nothing was charged, or
+                the message says what was.
+            BudgetError: If the ledger does not cover the plan; nothing was charged.
+            SearchError: If a paid search failed.
+            Interrupted: On Ctrl-C in a run that can be resumed.
+        """
         self._check()
         rows, target = Rows.of(X), target_of(y)
-        if self._simulates:  # of protected rows it must not be told: one record may decide it
+        if self._simulates:  # never for protected rows: one record may decide the outcome
             inputs.check_cells(rows, target)
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
@@ -326,10 +382,10 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         self._by_place = self._infers and features is None
         if self.on_candidate is not None:
             for rank, one in enumerate(release.candidates, 1):
-                told = ReleasedCandidate(
+                candidate = ReleasedCandidate(
                     rank, dict(one.setting), one.noisy_score, release.simulated
                 )
-                self.on_candidate(told)
+                self.on_candidate(candidate)
         return self
 
     def _check_classes(self, schema: Schema) -> None:
@@ -354,7 +410,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     def _columns(
         self, rows: Rows, schema: Schema, given: bool
     ) -> tuple[Any, tuple[str, ...] | None, int]:
-        """The table by the schema's columns; the names of its features, and how many they are."""
+        """The table with the schema's columns, the names of its features, and their number."""
         wanted = [column.name for column in schema.columns]
         features = rows.features(schema.target.column)
         if features is not None:
@@ -384,14 +440,24 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         if classes is not None:
             self._labels = labels(classes, self.class_dtype)  # in the schema's order
             self._order = np.argsort(self._labels)
-            self.classes_ = self._labels[self._order]  # in the order that metrics take for granted
+            self.classes_ = self._labels[self._order]  # sorted, as scikit-learn's metrics expect
         elif hasattr(self, "classes_"):
             del self.classes_
 
     # Predicting
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """The winner's answers, classes as in `classes_`."""
+        """Predict the target of rows with the winner.
+
+        Args:
+            X: Rows with the columns of `fit`.
+
+        Returns:
+            One class of `classes_`, or one number, per row.
+
+        Raises:
+            InputError: If the columns differ from those of `fit`, or there is no winner.
+        """
         rows = self._rows(X)
         found = self.release_.predict(rows)
         classes = self.schema_.target.classes
@@ -400,26 +466,43 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     def _classifies(self) -> bool:
         known = getattr(self, "schema_", None)
         if known is None and not self._infers:
-            with suppress(InputError):  # a wrong one is for `fit` to say
+            with suppress(InputError):  # `fit` reports a wrong one
                 known = self._declared()
         return predicts_classes(self.model, self.loss, known)
 
     @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Class probabilities, [row, class], in the order of `classes_`."""
+        """Predict class probabilities of rows with the winner.
+
+        Args:
+            X: Rows with the columns of `fit`.
+
+        Returns:
+            An array [row, class], classes in the order of `classes_`.
+        """
         rows = self._rows(X)
         return self.release_.predict_proba(rows)[:, self._order]
 
-    # Absent before a fit that is paid for: cross-validation that could not read it would else
-    # begin, and find out when every fold is paid.
+    # Absent before a paid fit: otherwise cross-validation without a `scoring` would only fail after
+    # paying for a fold.
     @available_if(lambda self: self._simulates or hasattr(self, "release_"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None, *, public: bool = False) -> float:  # noqa: N803
-        """Accuracy, or R^2, on rows with their targets; y: None where they are a column of X.
+        """Compute the accuracy, or R^2, on rows with known targets, without noise.
 
-        Such rows are data, and this score has no noise: it is refused outside simulation, unless
-        you vouch that they are public (or paid for otherwise) with public=True. That is not
-        checked: no row of `fit` is kept to compare with, and on those it would be the exact
-        accuracy in training. The noisy score that the budget paid for is `best_score_`.
+        The budget does not cover this score. Outside simulation it is refused unless you vouch,
+        with public=True, that the rows are public or paid for otherwise; that is not checked. The
+        noisy score that the budget paid for is `best_score_`.
+
+        Args:
+            X: Rows with the columns of `fit`.
+            y: The targets; None if they are a column of X.
+            public: Whether the rows are public.
+
+        Returns:
+            The share of rows whose class is predicted, or R^2 for numbers.
+
+        Raises:
+            InputError: If the rows are not declared public, or do not fit.
         """
         check_is_fitted(self)
         given, target = Rows.of(X), target_of(y)
@@ -428,8 +511,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         rows = self._rows(given)
         if not self.release_.simulated and public is not True:
             raise InputError(
-                "score: reads rows and their targets without noise, which nobody paid for; see "
-                "best_score_, or say public=True if these rows are public (after a Pipeline: "
+                "score: reads rows and their targets without noise, which is not paid for; see "
+                "best_score_, or give public=True if these rows are public (after a Pipeline: "
                 "pipe[-1].score(pipe[:-1].transform(X), y, public=True))"
             )
         if len(target) != given.count:
@@ -444,7 +527,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         return found.value * (found.rows / len(there))  # an unknown class is never right
 
     def _apart(self, rows: Rows) -> tuple[Rows, Any]:
-        """Rows and their targets, from a table that has both."""
+        """Split a table that has both into rows and targets."""
         column = self.schema_.target.column
         if rows.holds(column):
             return rows, rows.column(column)
@@ -453,7 +536,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         raise InputError(f"{Y_IS_NONE}; give the targets as y, or as X's column {column!r}")
 
     def _rows(self, X: Any) -> Any:  # noqa: N803
-        """The table by the schema's columns; raises unless it has the columns of fit."""
+        """The table with the schema's columns; raises unless it has the columns of fit."""
         check_is_fitted(self)
         wanted = [column.name for column in self.schema_.columns]
         rows = Rows.of(X).named_for(wanted)
@@ -472,16 +555,32 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     # Files
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the release: model.safetensors, model.json, card.json. `load` reads them."""
+        """Write the release: model.safetensors, model.json, card.json. `load` reads them.
+
+        Args:
+            folder: The folder; it must not hold such files.
+
+        Raises:
+            InputError: If it holds one of them, or cannot be written.
+        """
         check_is_fitted(self)
         self.release_.save(folder)
 
     @classmethod
     def load(cls, folder: str | PathLike[str], module: Any = None) -> HonestSearch:
-        """A fitted one from a release's folder, to predict with. module: the torch module's class,
-        where it is one: code is not in the files.
+        """Load a fitted estimator from the folder of a release.
 
-        Nor is `class_dtype`: classes come back as the schema's words say.
+        The files do not hold `class_dtype`: the type of classes follows from the schema.
+
+        Args:
+            folder: The folder, as `save` or `run` wrote it.
+            module: For a torch module its class, its factory or an instance: files hold no code.
+
+        Returns:
+            A fitted estimator, ready to predict.
+
+        Raises:
+            InputError: If a file is missing or altered, or `module` does not fit.
         """
         saved = load(folder, module)
         model = "logistic" if saved.winner is None else named_as(saved.winner.model, module)
@@ -491,7 +590,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         made.n_features_in_ = len(saved.schema.columns)
         return made
 
-    # Scikit-learn's questions, and how it looks
+    # scikit-learn's tags, and representations
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,10 +1,10 @@
 """`Executor`: the contract of a place where trainings are carried out.
 
-An executor is inside the trust boundary: it is given protected rows. It decides nothing: K, the
-settings, the streams of noise, what is kept and what leaves are the caller's. It must give the same
-parameters as `local` for the same randomness, whatever it spreads over threads or machines, and
-what it shows to others (dashboards, logs, the number of tasks) must not tell how many trainings
-there are. To add one: a class in a file of its own, registered by `executors.register`, checked by
+An executor is inside the trust boundary: it is given protected rows. It decides nothing: the caller
+chooses K, the settings, the random streams, what is kept and what is released. It must give the
+same parameters as `local` for the same randomness, however it distributes the work, and what it
+shows to others (dashboards, logs, the number of tasks) must not reveal the number of trainings. To
+add one: a class in a file of its own, registered by `executors.register`, checked by
 `honestdp.testing.check_executor`.
 """
 
@@ -24,10 +24,17 @@ from honestdp.randomness import Randomness
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Work:
-    """Trainings to carry out, one a candidate. Sensitive: it holds rows.
+    """Trainings to carry out, one per candidate. Sensitive: it holds rows.
 
-    numbers: Of the candidates' random streams. progress: Called with steps done and steps in all;
-    None where that would tell a secret. stop: Says when to pause; asked between steps.
+    Attributes:
+        models: The model of each candidate.
+        rows: The rows to train on.
+        candidates: The settings to train.
+        schedule: Steps and lots.
+        randomness: The source of lots and noise.
+        numbers: The numbers of the candidates' random streams.
+        progress: Called with steps done and total steps; None if that would reveal a secret.
+        stop: Called between steps; returns True to pause.
     """
 
     models: Sequence[Model]
@@ -43,8 +50,8 @@ class Work:
 class Executor(ABC):
     """Carries out trainings.
 
-    Class attributes:
-        name: By which users ask for it.
+    Attributes:
+        name: The name that users give in `run(executor=...)`.
         summary: Where it trains, in a sentence.
     """
 
@@ -53,15 +60,15 @@ class Executor(ABC):
 
     @abstractmethod
     def train(self, work: Work, begun: Trained | None = None) -> Trained:
-        """Train every candidate, until all are finished or `work.stop` says to pause.
+        """Train every candidate, until all are finished or `work.stop` returns True.
 
         Args:
             work: What to train.
-            begun: Where the same work was paused before; None: from the start.
+            begun: The state in which the same work was paused; None: start from the beginning.
 
         Returns:
-            Where the trainings stand. Its parameters are those of `local`.
+            The state of the trainings. Its parameters are those of `local`.
         """
 
     def close(self) -> None:  # noqa: B027, most executors hold nothing
-        """Let go of what it holds: processes, connections. Called once, when a run ends."""
+        """Release resources such as processes and connections. Called once, when a run ends."""

@@ -9,7 +9,7 @@ from honestdp.executors.base import Executor, Work
 
 @executors.register
 class LocalExecutor(Executor):
-    """Trains on this machine, a thread a core unless `workers` says otherwise."""
+    """Trains on this machine, in `workers` threads; by default one per core."""
 
     name = "local"
     summary = "On this machine, in as many threads as it has cores."

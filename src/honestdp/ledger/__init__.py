@@ -5,10 +5,10 @@
     budget   `Ledger`: reserve before the data is opened, release once, verify
 
 Public numbers only. An entry holds a plan and what it costs; never K, a score, a noise seed, a
-hash of the data, or a time (the time from a charge to its release would give K away).
+hash of the data, or a time (the time from a charge to its release would reveal K).
 
-What it cannot know: that two ledgers are about the same people (their totals then add up), or
-that a copy of the whole file is spent twice. A head on a released card shows the latter.
+It cannot detect that two ledgers are about the same people (their totals then add up), or that a
+copy of the whole file is spent twice. The head on a released card reveals the latter.
 """
 
 from honestdp.ledger.budget import NEIGHBOURS, Ledger, Remaining

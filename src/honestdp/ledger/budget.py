@@ -6,7 +6,7 @@
     head = ledger.release(receipt, what)        # once; the head goes on the card
 
 A ledger object holds no connection: it may be shared by threads, forked and pickled. Every call
-reads the whole chain and checks it. It is named by the dataset's declared name and the
+reads the whole chain and checks it. It is identified by the dataset's declared name and the
 schema's fingerprint; nothing is ever computed from the data.
 """
 
@@ -45,10 +45,12 @@ NEIGHBOURS = "one record replaced by a null record"  # what every plan is priced
 
 
 class Remaining(NamedTuple):
-    """What is left: a further plan that is (epsilon, 0)-DP would fit, a larger one would not.
+    """What is left of a budget.
 
-    delta: what slacks (deltas, of plans known only as (epsilon, delta)) may still use. Before
-    the first charge, the total: a first plan may have all of it.
+    Attributes:
+        epsilon: A further plan that is (epsilon, 0)-DP would fit; a larger one would not.
+        delta: What the deltas of further plans known only as (epsilon, delta) pairs may add up to;
+            before the first charge, the total.
     """
 
     epsilon: float
@@ -56,7 +58,16 @@ class Remaining(NamedTuple):
 
 
 class Ledger:
-    """The budget of one data set; made by `Ledger.create` or `Ledger.open`."""
+    """The privacy budget of one data set; made by `Ledger.create` or `Ledger.open`.
+
+    Args:
+        path: The ledger's file.
+        chain: Its entries, already checked.
+
+    Attributes:
+        path: The ledger's file.
+        opening: What the ledger is for: data set, schema, total budget, unit of privacy.
+    """
 
     def __init__(self, path: Path, chain: Chain) -> None:
         self.path = path
@@ -80,10 +91,31 @@ class Ledger:
         neighbours: str = NEIGHBOURS,
         orders: Sequence[float] | None = None,
     ) -> Ledger:
-        """A new ledger in a new file. `orders` are fixed here (default: by the budget).
+        """Create a ledger in a new file.
 
-        schema: gives its fingerprint, and the dataset's name and unit where they are not given;
-        or the fingerprint itself.
+        Args:
+            path: The file, which must not exist.
+            schema: The schema of the table, or its fingerprint.
+            epsilon: Total epsilon that may ever be spent.
+            delta: Total delta that may ever be spent.
+            dataset: Name of the data set; by default the schema's.
+            unit: What one row stands for; by default the schema's unit.
+            neighbours: The neighbouring relation that plans are priced for.
+            orders: Renyi orders to keep curves at, fixed for ever; by default chosen from the
+                budget.
+
+        Returns:
+            The ledger.
+
+        Raises:
+            InputError: If a value is wrong, or the file exists or cannot be written.
+
+        Example:
+            >>> ledger = Ledger.create(
+            ...     "visits.ledger", schema="1f2e", dataset="visits", epsilon=2, delta=1e-6
+            ... )
+            >>> ledger.remaining().delta
+            1e-06
         """
         budget = Budget(epsilon, delta, tuple(orders or ()))
         if isinstance(schema, Schema):
@@ -119,7 +151,22 @@ class Ledger:
         epsilon: float | None = None,
         delta: float | None = None,
     ) -> Ledger:
-        """An existing ledger; refused unless it is this dataset's (and this total's, if given)."""
+        """Open an existing ledger, to charge it.
+
+        Args:
+            path: The ledger's file.
+            schema: The schema of the table, or its fingerprint.
+            dataset: Name of the data set; by default the schema's.
+            epsilon: The total that the ledger must have, if given.
+            delta: The total that the ledger must have, if given.
+
+        Returns:
+            The ledger.
+
+        Raises:
+            InputError: If the file cannot be read, is damaged, or is the ledger of another data
+                set, schema or total.
+        """
         if isinstance(schema, Schema):
             dataset, schema = dataset or schema.name, schema.fingerprint
         with store.reading(Path(path)) as chain:
@@ -132,18 +179,39 @@ class Ledger:
 
     @classmethod
     def inspect(cls, path: PathLike) -> Ledger:
-        """An existing ledger, to look at, whatever data set it is of."""
+        """Open an existing ledger to look at, whatever data set it is for.
+
+        Args:
+            path: The ledger's file.
+
+        Returns:
+            The ledger.
+
+        Raises:
+            InputError: If the file cannot be read or is damaged.
+        """
         with store.reading(Path(path)) as chain:
             return cls(Path(path), chain)
 
     def reserve(
         self, spending: Spending, plan: Mapping[str, Any], nonce: str | None = None
     ) -> Receipt:
-        """Charge a plan, durably, before the data is touched; refused if it does not fit.
+        """Charge a plan, durably, before the data is opened.
 
-        `plan` says what will be done, in texts, numbers, lists and dicts: public facts only. A
-        charge is never given back, not even if this process is killed before it gets its receipt.
-        `nonce`: a random text by which such a process finds its charge again (`charge_of`).
+        A charge is never refunded, not even if this process is killed before it gets the receipt.
+
+        Args:
+            spending: What the plan costs.
+            plan: What will be done, as texts, numbers, lists and dicts. Public facts only.
+            nonce: A random text by which a killed process finds its charge again (`charge_of`).
+
+        Returns:
+            The receipt, which allows one release.
+
+        Raises:
+            BudgetError: If the plan does not fit; nothing was spent.
+            InputError: If an argument is wrong, the nonce was used before, or the ledger cannot be
+                written; nothing was spent.
         """
         instance(Spending, "spending", spending, "Spending.of_pair(1.0, 1e-6)")
         instance(Mapping, "plan", plan, '{"procedure": "untuned"}')
@@ -161,9 +229,18 @@ class Ledger:
         return Receipt(id_, entry_hash, plan_fingerprint, spending.epsilon, spending.delta)
 
     def release(self, receipt: Receipt, what: str = "") -> str:
-        """Note that what a receipt paid for has left, once; returns the new head.
+        """Record that what a receipt paid for is released. Works once per receipt.
 
-        `what`: the SHA-256 of that which leaves, so that it can be told from anything else.
+        Args:
+            receipt: From `reserve`.
+            what: SHA-256 of what is released, which identifies it later.
+
+        Returns:
+            The new head of the ledger.
+
+        Raises:
+            InputError: If the receipt is not of this ledger or was released before, or the ledger
+                cannot be written; nothing was released.
         """
         instance(Receipt, "receipt", receipt, "the one that reserve returned")
         known = self._known
@@ -177,23 +254,54 @@ class Ledger:
         return head
 
     def check(self, receipt: Receipt) -> Charge:
-        """Its charge; `InputError` unless it is of this ledger and not yet released."""
+        """Look up the charge of a receipt that is not released yet.
+
+        Args:
+            receipt: From `reserve`.
+
+        Returns:
+            The charge.
+
+        Raises:
+            InputError: If the receipt is not of this ledger, or was released before.
+        """
         instance(Receipt, "receipt", receipt, "the one that reserve returned")
         return _check_owed(self._read(), receipt)
 
     def charge(self, id_: int) -> Charge:
-        """The charge of this number, as error messages name it."""
+        """Look up a charge by its number.
+
+        Args:
+            id_: The number, as error messages and cards give it.
+
+        Returns:
+            The charge.
+
+        Raises:
+            InputError: If the ledger holds no such charge.
+        """
         for charge in self.history():
             if charge.receipt.id == id_:
                 return charge
         raise fail("charge", id_, "this ledger holds no such charge; see history()")
 
     def charge_of(self, nonce: str) -> Charge | None:
-        """The charge that was reserved with this nonce, if there is one."""
+        """Look up a charge by the nonce it was reserved with.
+
+        Args:
+            nonce: The nonce given to `reserve`.
+
+        Returns:
+            The charge; None if there is none.
+        """
         return next((charge for charge in self.history() if charge.nonce == nonce), None)
 
     def fits(self, spending: Spending) -> bool:
-        """Whether a plan would be granted now. Spends nothing."""
+        """Whether the budget covers a plan now. Spends nothing.
+
+        Args:
+            spending: What the plan costs.
+        """
         chain = self._read()
         return chain.opening.budget.covers([*chain.spendings, spending])
 
@@ -203,19 +311,24 @@ class Ledger:
         return Remaining(*chain.opening.budget.left(chain.spendings))
 
     def history(self) -> tuple[Charge, ...]:
-        """Every charge, in the order they were granted."""
+        """Every charge, oldest first."""
         return self._read().charges
 
     @property
     def head(self) -> str:
-        """The hash of the last entry: written down elsewhere, it pins all that went before."""
+        """The hash of the last entry; it commits to all entries before it."""
         return self._read().head
 
     def verify(self, head: str | None = None) -> None:
-        """Check every entry; `InputError` if anything was changed, removed or moved.
+        """Check every entry of the ledger.
 
-        `head`: one written down earlier (on a card). It must still be in the chain: a ledger cut
-        short, replaced by an older copy or written anew does not have it.
+        Args:
+            head: A head recorded earlier, such as on a card. A ledger that was cut short, replaced
+                by an older copy or rewritten since does not contain it.
+
+        Raises:
+            InputError: If an entry was changed, removed or reordered, or `head` is not in the
+                ledger.
         """
         chain = self._read()
         if head is not None and head not in chain.hashes:
@@ -242,31 +355,31 @@ def _check_owed(chain: Chain, receipt: Receipt) -> Charge:
     return charge
 
 
-def refusal(budget: Budget, spent: Sequence[Spending], asked: Spending) -> BudgetError:
-    """What was asked, what is left, what would fit: in one line."""
+def refusal(budget: Budget, spent: Sequence[Spending], cost: Spending) -> BudgetError:
+    """The error for a plan that does not fit: its cost, what is left, and what would fit."""
     epsilon, delta = budget.left(spent)
     return BudgetError(
-        f"plan costs epsilon={up(asked.epsilon)} (delta={small(asked.delta)}); left are "
+        f"plan costs epsilon={up(cost.epsilon)} (delta={small(cost.delta)}); left are "
         f"epsilon={down(epsilon)}, delta={delta:.3g} of "
-        f"epsilon={budget.epsilon:g}, delta={budget.delta:g}; {_would_fit(budget, spent, asked)}"
+        f"epsilon={budget.epsilon:g}, delta={budget.delta:g}; {_would_fit(budget, spent, cost)}"
     )
 
 
-def _would_fit(budget: Budget, spent: Sequence[Spending], asked: Spending) -> str:
-    if asked.largest_loss < math.inf:  # known as a pair
-        found = budget.largest(spent, lambda e: Spending.of_pair(e, asked.slack), asked.epsilon)
+def _would_fit(budget: Budget, spent: Sequence[Spending], cost: Spending) -> str:
+    if cost.largest_loss < math.inf:  # known as a pair
+        found = budget.largest(spent, lambda e: Spending.of_pair(e, cost.slack), cost.epsilon)
         if float(down(found)) > 0:
             return f"epsilon={down(found)} at this delta would fit"
-        return "a smaller delta may fit" if asked.slack else "nothing more fits"
+        return "a smaller delta may fit" if cost.slack else "nothing more fits"
 
     def similar(weight: float) -> Spending:  # a Gaussian of noise multiplier 1 / sqrt(weight)
         curve = RdpCurve(_GAUSSIAN.orders, weight * _GAUSSIAN.values)
-        return Spending.of_curve(curve, asked.delta, slack=asked.slack)
+        return Spending.of_curve(curve, cost.delta, slack=cost.slack)
 
-    # A training that uses up what is left behaves much like one Gaussian; its epsilon is told as
-    # that of the plan asked for is, which may be tighter than its curve's.
-    own = asked.curve.epsilon(asked.delta - asked.slack)
-    tighter = asked.epsilon / own if 0 < own < math.inf else 1.0
+    # A training that uses up what is left behaves much like one Gaussian. Its epsilon is scaled by
+    # how much tighter the refused plan's epsilon is than that of its curve.
+    own = cost.curve.epsilon(cost.delta - cost.slack)
+    tighter = cost.epsilon / own if 0 < own < math.inf else 1.0
     found = tighter * similar(budget.largest(spent, similar, 4 * budget.epsilon)).epsilon
     if float(down(found)) <= 0:
         return "nothing more of its kind fits"

@@ -5,9 +5,9 @@ or the release of a charge. Each is stored with
 
     hash = SHA-256(hash of the body before + newline + body)
 
-so that a body cannot change, move or go missing in the middle without breaking every later
-hash. Cutting off the end, or rewriting everything, leaves a chain that is right in itself: only a
-hash written down elsewhere (the head on a released card) shows it.
+so that a body cannot be changed, moved or removed without breaking every later hash. Cutting off
+the end, or rewriting everything, leaves a valid chain: only a hash recorded elsewhere (the head on
+a released card) shows it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FORMAT = 1
 
 
 class DamagedError(ValueError):
-    """Bodies that are not a ledger's; the message says where."""
+    """The entries are not a valid ledger; the message gives the first bad one."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Left:
-    """That what a charge paid for has left. what: the SHA-256 of it, as its maker gave it; head:
-    the hash of this entry, the chain's last at that time."""
+    """The release of what a charge paid for. what: its SHA-256, as the caller gave it; head: the
+    hash of this entry, the last of the chain at that time."""
 
     what: str
     head: str
@@ -73,8 +73,8 @@ class Left:
 
 @dataclass(frozen=True)
 class Charge:
-    """One plan in the ledger; `spending` has its curve at the ledger's orders. nonce: names the
-    run it is for; a run that was killed finds its charge by it."""
+    """One plan in the ledger; `spending` has its curve at the ledger's orders. nonce: identifies
+    the run it is for, so that a run that was killed finds its charge again."""
 
     receipt: Receipt
     plan: Mapping[str, Any]
@@ -87,11 +87,11 @@ class Charge:
         return self.left is not None
 
     def pays_for(self, spending: Spending, orders: Sequence[float]) -> bool:
-        """Whether what was charged is what this costs."""
-        asked, own = spending.at(orders), self.spending
+        """Whether the charge is exactly this spending, at the ledger's orders."""
+        needed, own = spending.at(orders), self.spending
         numbers = ("epsilon", "delta", "slack", "largest_loss")
-        same = all(getattr(asked, name) == getattr(own, name) for name in numbers)
-        return same and asked.curve.values.tolist() == own.curve.values.tolist()
+        same = all(getattr(needed, name) == getattr(own, name) for name in numbers)
+        return same and needed.curve.values.tolist() == own.curve.values.tolist()
 
 
 @dataclass(frozen=True)
@@ -169,16 +169,17 @@ def release_body(receipt: Receipt, what: str) -> str:
 
 
 def new_nonce() -> str:
-    """Two copies of a ledger never come to the same head, not by the same plan either: what was
-    released from one is not on the chain of the other."""
+    """A random text for an entry. It makes the heads of two copies of a ledger differ even if both
+    are charged the same plan, so a release from one is not on the chain of the other."""
     return secrets.token_hex(16)
 
 
 def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
-    """Rows (position, body, hash) as a checked chain; `DamagedError` if they are not one.
+    """Check rows (position, body, hash) and return them as a chain; raise `DamagedError` if one is
+    wrong.
 
-    Checked: positions, every hash, every body's form, that no charge was released twice, and
-    that the charges are within the total.
+    Checked are the positions, every hash, the form of every body, that no charge was released
+    twice, and that the charges are within the total.
     """
     opening: Opening | None = None
     hashes: list[str] = []

@@ -1,6 +1,6 @@
-"""What a charge's plan says, in every format that a ledger may hold.
+"""Read a charge's plan, in every format that a ledger may hold.
 
-1: procedures and events as Python wrote them, without a format number. 2: as dicts
+Format 1 has no format number and stores the `repr` of procedures and events. Format 2 stores dicts
 (`honestdp.planning.plan.Plan.public`).
 """
 
@@ -21,7 +21,7 @@ _NAMES_IN_FORMAT_1 = {
 
 
 def procedure_name(plan: Mapping[str, Any]) -> str:
-    """The name of the procedure that a plan was charged for; "" where it does not say.
+    """The name of the procedure that a plan was charged for; "" if the plan has none.
 
     Example:
         >>> procedure_name({"procedure": "ComposeAll(candidates=4, scores=True)"})

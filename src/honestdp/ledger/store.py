@@ -1,7 +1,7 @@
 """One SQLite file of chained rows: locks, durability, and errors in one plain line.
 
 *One writer at a time*: `BEGIN IMMEDIATE` takes the write lock before anything is read, so that
-what a decision was read from is still true when it is written. Others wait, up to a minute.
+what was read is still true when the decision based on it is written. Others wait, up to a minute.
 
 *Durable when the call returns.* Rollback journal (`journal_mode=DELETE`) with
 `synchronous=EXTRA`, which is FULL and one thing more: FULL syncs journal and file before the
@@ -11,7 +11,7 @@ A write-ahead log would be as durable under FULL, but it keeps commits in a seco
 copy of the ledger would miss, and does not work on network drives.
 
 *Append-only*: triggers refuse UPDATE, DELETE and any INSERT but the next position (so REPLACE
-too). They stop mistakes; whoever can write the file can drop them, and is found out by the hashes.
+too). They stop mistakes. Whoever can write the file can drop them, but the hashes reveal it.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _SCHEMA = {
 
 
 def make(path: Path, body: str) -> None:
-    """A new ledger file with this first body: whole, or not there at all.
+    """Create a ledger file with this first body, completely or not at all.
 
-    Written under another name and linked into place, which fails if the name is taken; so of
-    two makers one wins, and a maker killed half-way leaves no file of this name.
+    It is written under another name and linked into place, which fails if the name is taken: of two
+    processes that create it one wins, and one killed half-way leaves no file of this name.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     with plain_errors(path):
@@ -79,9 +79,9 @@ def reading(path: Path) -> Iterator[Chain]:
 
 @contextmanager
 def writing(path: Path, undone: str = UNSPENT) -> Iterator[tuple[Chain, list[str]]]:
-    """The chain, and a list: bodies put on it are appended and committed at the end.
+    """The chain, and a list whose bodies are appended and committed at the end of the block.
 
-    Nothing is written if the block raises. `undone`: what an error says then.
+    Nothing is written if the block raises. `undone`: how an error message states that.
     """
     with plain_errors(path, undone), _transaction(path, "BEGIN IMMEDIATE") as connection:
         chain = _chain(connection)
@@ -94,7 +94,7 @@ def writing(path: Path, undone: str = UNSPENT) -> Iterator[tuple[Chain, list[str
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """A connection with a ledger's settings; mode "rw" never makes a file, "rwc" does."""
+    """Connect with a ledger's settings; mode "rw" never creates a file, "rwc" does."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
@@ -130,13 +130,13 @@ def _chain(connection: sqlite3.Connection) -> Chain:
         raise DamagedError("it is another program's file")
     if found != _SCHEMA:
         raise DamagedError("its tables or triggers were changed")
-    # All at once: a cursor half read would outlive an error, and hold the lock with it.
+    # All at once: a cursor that is half read would survive an error and keep the lock.
     return read_chain(connection.execute("SELECT * FROM entries ORDER BY position").fetchall())
 
 
 @contextmanager
 def plain_errors(path: Path, undone: str = UNSPENT) -> Iterator[None]:
-    """What goes wrong with the file, as an `InputError` of one line."""
+    """Turn errors of the file into an `InputError` of one line."""
     try:
         yield
     except InputError:

@@ -1,7 +1,6 @@
-"""What candidates are compared by: `base` is the contract, every other file a metric.
+"""Metrics that candidates are compared by: `base` is the contract, every other file a metric.
 
-Importing this needs no torch: a metric's values are computed by the methods of the tensors it is
-given.
+Importing this does not import torch: a metric only calls methods of the tensors it is given.
 """
 
 from honestdp.metrics.base import Metric
@@ -13,6 +12,5 @@ metrics: Registry[Metric] = Registry("metric", "honestdp.metrics", "honestdp.met
 
 
 def default_metric(classes: int | None) -> Metric:
-    """What candidates are compared by where nobody says: accuracy for classes, for numbers the
-    squared error."""
+    """The default metric: accuracy for classes, the squared error for numbers."""
     return metrics.get("accuracy" if classes else "squared_error")

@@ -1,4 +1,4 @@
-"""`Metric`: the contract of a number that says how well a model does on a row.
+"""`Metric`: the contract of a number that measures how well a model does on a row.
 
 Candidates are compared by sums over validation rows. What makes such a sum private is the bound
 of one row, so a metric is a value per row between 0 and `bound`: one record moves the sum by at
@@ -13,17 +13,17 @@ from typing import Any, ClassVar
 
 
 class Metric(ABC):
-    """A value per row, larger or smaller is better.
+    """A bounded value per row that candidates are compared by.
 
-    Class attributes:
-        name: By which users ask for it.
+    Attributes:
+        name: The name that users give in `Spec(metric=...)`.
         summary: What it measures, in a sentence.
         of_classes: Whether it is for targets with classes; otherwise for numbers in [-1, 1].
-        bound: The most that one row counts. Values lie in [0, bound].
+        bound: The largest value of a row. Values lie in [0, bound].
         larger_is_better: Its direction.
-        label: What a person calls the mean value: "score", "mean loss".
-        meaning: Of the value, in a few words that follow a figure.
-        summed: What is summed, with its noun in the plural: "counts of correct predictions".
+        label: The name of the mean value in texts: "score", "mean loss".
+        meaning: What the value means, in a few words that follow a figure.
+        summed: What is summed, in the plural: "counts of correct predictions".
     """
 
     name: ClassVar[str]
@@ -37,7 +37,7 @@ class Metric(ABC):
 
     @abstractmethod
     def values(self, loss: Any, outputs: Any, targets: Any) -> Any:
-        """The value of every row.
+        """Compute the value of every row.
 
         Row i of the result may depend on row i of the arguments alone.
 
@@ -58,9 +58,19 @@ class Metric(ABC):
         return 0.0 if self.larger_is_better else self.bound
 
     def as_score(self, value: float, rows: float) -> float:
-        """A mean over so many rows as a score: a sum of which larger is always better."""
+        """Convert a mean to a score: a sum over rows, for which larger is always better.
+
+        Args:
+            value: The mean.
+            rows: Number of rows.
+        """
         return value * rows * (1 if self.larger_is_better else -1)
 
     def from_score(self, score: float, rows: float) -> float:
-        """The mean that a score stands for."""
+        """Convert a score back to a mean; the inverse of `as_score`.
+
+        Args:
+            score: The score.
+            rows: Number of rows.
+        """
         return score / rows if self.larger_is_better else -score / rows

@@ -1,7 +1,7 @@
-"""The models: one file a kind. Here is what is public about each; `honestdp.engine` trains them.
+"""The models, one file per kind: what is public about each. `honestdp.engine` trains them.
 
 `base.py` is the contract. `architectures` finds a kind by its name, the library's own and those
-that anybody's code adds; `docs/extend.md` shows how.
+that other packages add; `docs/extend.md` shows how.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ architectures: Registry[type[Architecture]] = Registry(
 
 
 def model_names() -> tuple[str, ...]:
-    """The names by which a spec may ask for a model."""
+    """The names that a spec may give as its model."""
     return tuple(name.name for kind in architectures for name in kind.names)
 
 
 def model_name(model: str) -> ModelName:
-    """What is known of a name.
+    """Look up a model's name.
 
     Raises:
         InputError: If no model has it.

@@ -1,8 +1,8 @@
 """`Architecture`: what is public about a kind of model, and how it is built and saved.
 
-A spec names a model; a plan asks its architecture which targets it suits, how many parameters it
-has, which options it takes. None of that needs torch: `build` imports what trains (a subclass of
-`honestdp.engine.models.Model`) when it is called.
+A spec names a model; a plan reads from its architecture which targets it suits, how many parameters
+it has and which options it takes. None of that needs torch: `build` imports the class that trains
+(a subclass of `honestdp.engine.models.Model`) when it is called.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Any, ClassVar, Protocol
 
 from honestdp.errors import InputError
 
-OPTION = "module__"  # before the name of a model's option, in a setting of a grid
+OPTION = "module__"  # prefix of a model's options in a setting of a grid
 Facts = dict[str, Any]  # of texts, numbers, truth values, None, and lists and dicts of them
 Model = Any  # of `honestdp.engine.models`, which needs torch
 
 
 @dataclass(frozen=True)
 class ModelName:
-    """A name by which a spec asks for a model, and the targets it is for."""
+    """A name that a spec may give as its model, and the targets it is for."""
 
     name: str
     classes: bool = True
     numbers: bool = True
 
     def suits(self, classes: int | None) -> bool:
-        """Whether it is for targets of so many classes; None: for numbers."""
+        """Whether it is for targets with this number of classes; None: for numeric targets."""
         return self.numbers if classes is None else self.classes
 
 
@@ -38,8 +38,8 @@ class Option:
     """An option of a model, which a grid sets as `module__NAME`.
 
     Args:
-        name: What it is called.
-        default: Its value where nobody says anything.
+        name: Its name.
+        default: Its default value.
         check: Called with its name and a value; returns the value, or raises `InputError`.
         meaning: What it does, in a few words.
     """
@@ -51,15 +51,15 @@ class Option:
 
 
 class Description(Protocol):
-    """What a plan asks of the model of its spec, which may be a name or a ready model."""
+    """What a plan needs to know of the model of its spec, which may be a name or a ready model."""
 
     @property
     def parameters(self) -> int:
-        """How many parameters it has."""
+        """Number of parameters."""
 
     @property
     def words(self) -> str:
-        """What plan, card and report call it: all that makes a run of it another one."""
+        """Its text on plan, card and report; models that train differently have different texts."""
 
     @property
     def reads_sparse(self) -> bool:
@@ -67,30 +67,40 @@ class Description(Protocol):
 
     @property
     def steps_factor(self) -> float:
-        """How many times the steps of a linear model it needs."""
+        """Number of steps it needs by default, relative to a linear model."""
 
     def setting(self, classes: int | None) -> Mapping[str, Any]:
-        """The setting to train where there is no grid."""
+        """The setting to train if there is no grid.
+
+        Args:
+            classes: Number of classes of the target; None for a numeric target.
+        """
 
     def build(self, options: Mapping[str, Any]) -> Model:
-        """The model that trains, with the options of one setting."""
+        """Build the model that trains.
+
+        Args:
+            options: The model options of one setting, by name.
+
+        Returns:
+            A `honestdp.engine.models.Model`.
+        """
 
 
 class Architecture(ABC):
-    """A kind of model: its names, options and words; how it is built, saved and loaded.
+    """A kind of model: its names and options; how it is built, saved and loaded.
 
     It is registered by `@architectures.register`. A subclass defines `name` and `engine`.
 
     Attributes:
-        name: What model files call it.
+        name: Its name in model files.
         summary: What it is, in one line.
-        names: The names by which a spec may ask for it; by default its own.
+        names: The names that a spec may give; by default its own.
         options: What a grid may set.
         reads_sparse: Whether the model's `clipped_sum` takes sparse rows.
-        steps_factor: How many times the steps of a linear model it needs, where nobody says
-            how many.
-        probed: Whether a saved model's answers to made-up rows are kept and compared when it is
-            loaded: where the code that answers is not the library's.
+        steps_factor: Number of steps it needs by default, relative to a linear model.
+        probed: Whether a saved model's outputs on made-up rows are stored and compared when it is
+            loaded; for models whose code is not in the library.
 
     Example:
         >>> class Mine(Architecture):
@@ -120,17 +130,17 @@ class Architecture(ABC):
         Import it in here if it lies elsewhere, so that planning does not need torch."""
 
     def parameters(self, features: int, classes: int | None) -> int:
-        """How many parameters it has with its default options; by default: build it and count."""
+        """Number of parameters with the default options; by default counted on a built model."""
         layout = self.build(features, classes, {}).layout
         return sum(math.prod(shape) for _, shape in layout)
 
     def setting(self, classes: int | None) -> Mapping[str, Any]:
-        """The setting to train where there is no grid; by default one that needs neither a learning
+        """The setting to train if there is no grid; by default one that needs neither a learning
         rate nor the norm of the model's inputs."""
         return {"rule": "dpadamwosm"}
 
     def build(self, features: int, classes: int | None, options: Mapping[str, Any]) -> Model:
-        """The model that trains.
+        """Build the model that trains.
 
         Args:
             features: The width of encoded rows.
@@ -151,19 +161,20 @@ class Architecture(ABC):
         return self.engine()(features, classes, **{**defaults, **given})
 
     def called(self, classes: int | None) -> str | None:
-        """The name by which a spec asks for it; None where it cannot be named."""
+        """The name that a spec gives for such a target; None if there is none."""
         return next((name.name for name in self.names if name.suits(classes)), None)
 
     def saved(self, model: Model) -> Facts:
-        """What a model file says of a model, its parameters aside; by default: its options.
+        """The facts about a model that its file stores besides the parameters; by default its
+        options.
 
         Args:
-            model: Whose attributes have the options' names.
+            model: The model; it has an attribute for each option.
         """
         return {option.name: getattr(model, option.name) for option in self.options}
 
     def check_saved(self, facts: Facts) -> None:
-        """Raise `InputError` if facts are not such as `saved` gives; they come from a file."""
+        """Raise `InputError` unless facts, read from a file, have the form that `saved` returns."""
         wanted = {option.name for option in self.options}
         if facts.keys() != wanted:
             raise InputError(f"needs {', '.join(sorted(wanted)) or 'nothing more'}")
@@ -171,16 +182,16 @@ class Architecture(ABC):
             option.check(option.name, facts[option.name])
 
     def load(self, facts: Facts, features: int, classes: int | None, code: Any) -> Model:
-        """The model of which a file says this.
+        """Rebuild a model from the facts in its file.
 
         Args:
-            facts: As `saved` gave them.
+            facts: As `saved` returned them.
             features: The width of encoded rows.
             classes: How many classes the target has; None for a number.
             code: What the user passed as `load(folder, module=...)`; None: nothing.
 
         Raises:
-            InputError: If it cannot be made.
+            InputError: If the facts or the code do not fit.
         """
         return self.build(features, classes, facts)
 
@@ -218,11 +229,11 @@ class Named:
 
 
 def outputs(classes: int | None) -> int:
-    """How many outputs a model has: one a class, one alone for two classes and for numbers."""
+    """Number of outputs of a model: one per class, but one for two classes and for numbers."""
     return classes if classes is not None and classes > 2 else 1
 
 
 def balanced(classes: int | None) -> Mapping[str, Any]:
-    """Steps that follow from public facts: a logit may be moved by 3; a prediction of a number,
-    scaled to [-1, 1], by a tenth."""
+    """The setting whose step size follows from public facts: training may change a logit by 3, and
+    a numeric prediction, scaled to [-1, 1], by a tenth."""
     return {"rule": "balanced", "kappa": 0.1 if classes is None else 3.0, "average": True}

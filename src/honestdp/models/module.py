@@ -23,8 +23,8 @@ class _Saved(Part):
 
 @architectures.register
 class ModuleArchitecture(Architecture):
-    """A torch module; `honestdp.engine.models.module` trains it. Its code is not in a file: the
-    class or factory is asked for when it is loaded."""
+    """A torch module; `honestdp.engine.models.module` trains it. Its file holds no code: `load`
+    needs the class or factory."""
 
     name = "module"
     summary = "a torch module"
@@ -53,6 +53,6 @@ class ModuleArchitecture(Architecture):
         if code is None:
             raise InputError(
                 f"model.json: is a torch module ({facts['name']}), whose code is not in the file; "
-                "give its class, its factory or one of it as module="
+                "give its class, its factory or an instance as module="
             )
         return kind.loaded(code, classes, facts)  # type: ignore[attr-defined]

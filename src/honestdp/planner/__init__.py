@@ -1,1 +1,1 @@
-"""`honestdp plan --serve`: the planner as a page, for this machine only."""
+"""`honestdp plan --serve`: the planner as a web page, served to this machine only."""

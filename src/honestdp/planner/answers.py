@@ -1,6 +1,6 @@
-"""The planner's answers: what was typed -> what `plan` and `affordable` say, ready for JSON.
+"""The planner's answers: the inputs of the page -> `cost_table` and `affordable`, ready for JSON.
 
-Figures leave as text, rounded as the command prints them: the page draws, it does not compute.
+Figures are sent as text, rounded as the command prints them: the page draws, it does not compute.
 Public inputs only; nothing here reads a file.
 """
 
@@ -17,16 +17,16 @@ from honestdp.planning.costs import cost_table
 from honestdp.planning.table import CostTable, Row
 from honestdp.text import small, up
 
-# What one request may ask for. The slowest found within these took 17 seconds and 1.2 GB; a lot of
-# one in 10^9 records, a million steps and 10000 candidates had no answer after minutes.
+# Limits of one request. The slowest request found within them took 17 seconds and 1.2 GB; a lot of
+# one in 10^9 records, a million steps and 10000 candidates did not finish in minutes.
 LARGEST = {"n": 10**8, "lot_size": 10**8, "steps": 10**5, "candidates": MOST}
-RAREST = 10**6  # a record is in one lot of this many at least
-POINTS = (1, 4, 16, 64, 256, 1024)  # of the plot; the same whatever is asked, so they are kept
+RAREST = 10**6  # a record must be in at least one of this many lots
+POINTS = (1, 4, 16, 64, 256, 1024)  # candidates, of the plot; fixed, so that answers are cached
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The controls of the page. The defaults are the README's example."""
+class PlannerInputs:
+    """The values of the page's controls. The defaults are the README's example."""
 
     n: int = 36177
     lot_size: int = 250
@@ -36,46 +36,48 @@ class Asked:
     delta: float | None = None
     hit_probability: float | None = None
     subset: float = 0.1
-    noise_multiplier: float | None = None  # for `affordable`; None: what a random search needs
+    noise_multiplier: float | None = None  # for `affordable`; None: the noise of a random search
 
 
-def read(query: Mapping[str, str]) -> Asked:
-    """The inputs of a query; what is left out, or empty, keeps its default."""
+def read(query: Mapping[str, str]) -> PlannerInputs:
+    """Parse a query; an input that is absent or empty has its default."""
     for name in query:
-        if name not in Asked.__dataclass_fields__:
-            raise fail("input", name, f"is unknown; there are {', '.join(asdict(Asked()))}")
+        if name not in PlannerInputs.__dataclass_fields__:
+            raise fail("input", name, f"is unknown; there are {', '.join(asdict(PlannerInputs()))}")
     values: dict[str, Any] = {}
     for name, text in query.items():
         if text.strip():
             values[name] = _whole(name, text) if name in LARGEST else _number(name, text)
-    asked = Asked(**values)
-    if asked.lot_size * RAREST < asked.n:
-        least = -(-asked.n // RAREST)
-        raise fail("lot_size", asked.lot_size, f"the page computes from {least} up at n={asked.n}")
-    return asked
+    inputs = PlannerInputs(**values)
+    if inputs.lot_size * RAREST < inputs.n:
+        least = -(-inputs.n // RAREST)
+        raise fail(
+            "lot_size", inputs.lot_size, f"the page computes from {least} up at n={inputs.n}"
+        )
+    return inputs
 
 
 def answer(what: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """The answer of this name (`ANSWERS`), or the one line that says what is wrong with which."""
+    """One of `ANSWERS` by name, or an error: the name of the wrong input and one line of text."""
     try:
         return ANSWERS[what](read(query))
     except InputError as error:
         name = str(error).partition("=")[0]
         return {
             "error": {
-                "name": name if name in Asked.__dataclass_fields__ else "",
+                "name": name if name in PlannerInputs.__dataclass_fields__ else "",
                 "text": str(error),
             }
         }
 
 
-def table(asked: Asked) -> dict[str, Any]:
-    """Every row of `plan`, the command that prints the same, and where to take further points."""
-    found = _planned(asked)
+def table(inputs: PlannerInputs) -> dict[str, Any]:
+    """Every row of the table, the command that prints the same, and the other points to fetch."""
+    found = _planned(inputs)
     largest = max(found.answer(row) or 0.0 for row in found.rows if found.is_smallest(row))
     return {
         "delta": small(found.inputs.delta),
-        "command": command(asked),
+        "command": command(inputs),
         "headers": found.headers,
         "rows": [
             {
@@ -87,23 +89,29 @@ def table(asked: Asked) -> dict[str, Any]:
         ],
         "notes": found.notes,
         "point": _point(found),
-        "points": [k for k in POINTS if k != asked.candidates],
+        "points": [k for k in POINTS if k != inputs.candidates],
     }
 
 
-def point(asked: Asked) -> dict[str, Any]:
+def point(inputs: PlannerInputs) -> dict[str, Any]:
     """The costs at one number of candidates: a point of every line of the plot."""
-    return {"point": _point(_planned(asked))}
+    return {"point": _point(_planned(inputs))}
 
 
-def candidates(asked: Asked) -> dict[str, Any]:
+def candidates(inputs: PlannerInputs) -> dict[str, Any]:
     """How many candidates fit into the budget at one noise multiplier, under each procedure."""
-    noise, of = asked.noise_multiplier, "as chosen"
-    found = _planned(asked)
+    noise, of = inputs.noise_multiplier, "as chosen"
+    found = _planned(inputs)
     if noise is None:
         noise, of = _searching(found)
     most = _affordable(
-        asked.n, asked.lot_size, asked.steps, noise, asked.epsilon, found.inputs.delta, asked.subset
+        inputs.n,
+        inputs.lot_size,
+        inputs.steps,
+        noise,
+        inputs.epsilon,
+        found.inputs.delta,
+        inputs.subset,
     )
     return {
         "noise_multiplier": up(noise),
@@ -112,26 +120,26 @@ def candidates(asked: Asked) -> dict[str, Any]:
     }
 
 
-ANSWERS: dict[str, Callable[[Asked], dict[str, Any]]] = {
+ANSWERS: dict[str, Callable[[PlannerInputs], dict[str, Any]]] = {
     "table": table,
     "point": point,
     "candidates": candidates,
 }
 
 
-def command(asked: Asked) -> str:
-    """The same question for the shell."""
-    words = ["honestdp plan"]
-    for name, value in asdict(asked).items():
+def command(inputs: PlannerInputs) -> str:
+    """The shell command that prints the same table."""
+    parts = ["honestdp plan"]
+    for name, value in asdict(inputs).items():
         if name == "noise_multiplier" or value is None or (name == "subset" and value == 0.1):
             continue
         text = repr(value).removesuffix(".0")
-        words.append(f"--{name.replace('_', '-')} {text}")
-    return " ".join(words)
+        parts.append(f"--{name.replace('_', '-')} {text}")
+    return " ".join(parts)
 
 
-def _planned(asked: Asked) -> CostTable:
-    facts = asdict(asked)
+def _planned(inputs: PlannerInputs) -> CostTable:
+    facts = asdict(inputs)
     del facts["noise_multiplier"]
     return _plan(**facts)
 

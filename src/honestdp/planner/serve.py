@@ -1,7 +1,7 @@
-"""The planner's server: this machine only, GET only, a few fixed routes, nothing from disk by path.
+"""The planner's server: this machine only, GET only, a few fixed routes, no files by path.
 
-It reads no data. Even so it answers its own page alone: other sites that a browser has open may
-not use it (`Host`, `Origin`, `Sec-Fetch-Site`), and what one request may cost is limited.
+It reads no data. It still answers only its own page: other sites open in the browser cannot use it
+(`Host`, `Origin`, `Sec-Fetch-Site`), and the cost of one request is limited.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from urllib.parse import parse_qsl, urlsplit
 from jinja2 import Environment
 
 from honestdp.errors import fail
-from honestdp.planner.answers import ANSWERS, Asked, answer
+from honestdp.planner.answers import ANSWERS, PlannerInputs, answer
 
 LOOPBACK = "127.0.0.1"
 LONGEST = 1000  # characters of a path with its query
-WAITING = 16  # requests in line; a page has one at a time
+WAITING = 16  # queued requests; a page sends one at a time
 
 POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; "
@@ -40,14 +40,14 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, start: Asked, port: int = 0) -> None:
+    def __init__(self, start: PlannerInputs, port: int = 0) -> None:
         if not 0 <= port < 65536:
             raise fail("port", port, "must lie between 0 (any free one) and 65535")
         try:
             super().__init__((LOOPBACK, port), Handler)
         except OSError as error:
             raise fail("port", port, f"{error.strerror}; leave it out for a free one") from None
-        self.turns = threading.Lock()  # one answer at a time: they would only slow each other
+        self.turns = threading.Lock()  # one answer at a time: in parallel they slow each other
         self.waiting, self.counting = 0, threading.Lock()
         self.page = _page(start)
 
@@ -61,7 +61,7 @@ class Server(ThreadingHTTPServer):
         return f"{LOOPBACK}:{port}", f"localhost:{port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that went away is no news."""
+        """Ignore a browser that closed the connection."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -74,22 +74,22 @@ class Handler(BaseHTTPRequestHandler):
         if refusal is not None:
             self._send(refusal, refusal.phrase.encode(), "text/plain")
             return
-        asked = urlsplit(self.path)
-        if asked.path in (f"/answers/{name}" for name in ANSWERS):
+        url = urlsplit(self.path)
+        if url.path in (f"/answers/{name}" for name in ANSWERS):
             self._answer(
-                asked.path.rpartition("/")[2], dict(parse_qsl(asked.query, keep_blank_values=True))
+                url.path.rpartition("/")[2], dict(parse_qsl(url.query, keep_blank_values=True))
             )
-        elif asked.path == "/":
+        elif url.path == "/":
             self._send(HTTPStatus.OK, self.server.page, KINDS["html"])
-        elif asked.path in ("/planner.js", "/planner.css", "/plotly.js"):
-            name = asked.path[1:]
+        elif url.path in ("/planner.js", "/planner.css", "/plotly.js"):
+            name = url.path[1:]
             self._send(HTTPStatus.OK, _asset(name), KINDS[name.partition(".")[2]])
         else:
             self._send(HTTPStatus.NOT_FOUND, b"Not Found", "text/plain")
 
     def _refusal(self) -> HTTPStatus | None:
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
-        if host not in self.server.hosts:  # a foreign name that was made to point here
+        if host not in self.server.hosts:  # DNS rebinding: a foreign name that resolves to here
             return HTTPStatus.FORBIDDEN
         if origin is not None and origin != f"http://{host}":
             return HTTPStatus.FORBIDDEN
@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         try:
             with server.turns:
-                if self._gone():  # the page asked for something newer
+                if self._gone():  # the page has sent a newer request
                     return
                 found = answer(name, query)
         finally:
@@ -133,18 +133,18 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What http.server itself refuses: other methods, requests it cannot read."""
+        """Answer what http.server itself refuses: other methods, malformed requests."""
         status = HTTPStatus(code)
         if status is HTTPStatus.NOT_IMPLEMENTED:
             status = HTTPStatus.METHOD_NOT_ALLOWED
         self._send(status, status.phrase.encode(), "text/plain")
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the page says what there is to say."""
+        """Log nothing: the page shows the errors."""
 
 
 def serve(server: Server) -> None:
-    """Until Ctrl-C."""
+    """Serve until Ctrl-C."""
     threading.Thread(target=_warm, daemon=True).start()
     try:
         server.serve_forever()
@@ -155,7 +155,7 @@ def serve(server: Server) -> None:
 
 
 def _warm() -> None:
-    """What the first page asks for, before it asks."""
+    """Load the largest asset before the first page requests it."""
     _asset("plotly.js")
 
 
@@ -168,7 +168,7 @@ def _asset(name: str) -> bytes:
     return _template(name).encode()
 
 
-def _page(start: Asked) -> bytes:
+def _page(start: PlannerInputs) -> bytes:
     made = Environment(autoescape=True).from_string(_template("planner.html"))
     return made.render(start=json.dumps(asdict(start))).encode()
 

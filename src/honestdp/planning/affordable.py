@@ -11,7 +11,7 @@ from honestdp.privacy.events import checked_noise
 from honestdp.procedures import Training, procedures
 from honestdp.procedures.base import SUBSET
 
-MOST = 10_000  # "as many as you like" beyond
+MOST = 10_000  # candidates: the count stops here
 
 
 def affordable(
@@ -24,13 +24,30 @@ def affordable(
     delta: float,
     subset: float = SUBSET,
 ) -> dict[str, int]:
-    """The most candidates each procedure can choose from within (epsilon, delta).
+    """Compute how many candidates each procedure can choose from within (epsilon, delta).
 
-    0 where not even one run fits, 10000 where there is no limit to speak of. The number of runs
-    is the candidates' number in expectation, as in `plan` without a hit probability.
+    The expected number of runs is the number of candidates, as in `cost_table` without a
+    `hit_probability`.
 
-    >>> affordable(n=36177, lot_size=250, steps=2500, noise_multiplier=4, epsilon=1, delta=1e-6)
-    ... # doctest: +SKIP
+    Args:
+        n: Number of records in the training part.
+        lot_size: Expected number of records in a lot.
+        steps: Number of steps of every run.
+        noise_multiplier: Noise of every run.
+        epsilon: Total epsilon.
+        delta: Total delta; must be below 1/n.
+        subset: Share of the records that subset-tuning tunes on.
+
+    Returns:
+        The largest number of candidates by name of procedure: 0 if not even one run fits, 10000
+        if that many or more fit.
+
+    Raises:
+        InputError: If a value is out of bounds.
+
+    Example:
+        >>> affordable(n=1000, lot_size=50, steps=100, noise_multiplier=4, epsilon=1, delta=1e-4)
+        {'composition': ..., 'random-repeats': ..., ...}
     """
     job = Training(n, lot_size, steps)
     checked_noise(noise_multiplier)

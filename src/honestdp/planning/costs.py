@@ -66,17 +66,35 @@ def cost_table(
     subset: float = SUBSET,
     shapes: Sequence[Shape] = SHAPES,
 ) -> CostTable:
-    """What an honest search over `candidates` costs under every known procedure.
+    """Compute what an honest search costs under every known procedure.
 
-    n, lot_size, steps: the size of the training part, the expected lot and the number of steps
-    of every run. Give `noise_multiplier` to learn the epsilon of each procedure at `delta`
-    (default: 10^(floor(log10(1/n)) - 1); refused from 1/n up), or `epsilon` to learn the noise
-    multiplier each needs.
-    `hit_probability` asks for searches that draw the best candidate at least that often; without
-    it the expected number of runs is `candidates`. `subset` is the share subset-tuning tunes on.
+    Give `noise_multiplier` to get the epsilon of each procedure, or `epsilon` to get the noise
+    multiplier that each needs.
 
-    >>> table = cost_table(n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4)
-    >>> print(table)  # doctest: +SKIP
+    Args:
+        n: Number of records in the training part.
+        lot_size: Expected number of records in a lot.
+        steps: Number of steps of every run.
+        candidates: Number of candidates to choose from.
+        delta: Total delta, below 1/n; by default 10^(floor(log10(1/n)) - 1).
+        noise_multiplier: Noise of every run.
+        epsilon: Total epsilon.
+        hit_probability: Search long enough to draw the best candidate with at least this
+            probability; by default the expected number of runs is `candidates`.
+        subset: Share of the records that subset-tuning tunes on.
+        shapes: Shapes of the law of K to show: numbers above -1, or "poisson".
+
+    Returns:
+        The table, cheapest procedure first.
+
+    Raises:
+        InputError: If a value is out of bounds, both or neither of `noise_multiplier` and
+            `epsilon` are given, or no procedure has an answer.
+
+    Example:
+        >>> table = cost_table(n=1000, lot_size=50, steps=100, candidates=4, noise_multiplier=4)
+        >>> table.inputs.delta
+        0.0001
     """
     if (noise_multiplier is None) == (epsilon is None):
         raise InputError(

@@ -22,14 +22,25 @@ from honestdp.models.base import OPTION, balanced
 
 Setting = Mapping[str, Any]
 
-SAMPLED = 40  # settings drawn where a grid has distributions and nobody says how many
+SAMPLED = 40  # settings drawn by default where a grid has distributions
 _SET_BY_PLAN = ("noise_multiplier", "row_norm")
 _TUNABLE = tuple(name for name in TUNABLE if name not in _SET_BY_PLAN)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Settings to choose among; `Grid.product(rule="dpsgd", learning_rate=[0.1, 1])`."""
+    """The settings to choose among, all fixed before the data is opened.
+
+    Args:
+        settings: One mapping per candidate, from names of hyperparameters to values.
+
+    Raises:
+        InputError: If there is no setting, a name cannot be tuned or a value is out of bounds.
+
+    Example:
+        >>> len(Grid.product(rule="dpsgd", learning_rate=[0.1, 1.0], clip_norm=[0.5, 1.0]))
+        4
+    """
 
     settings: tuple[Setting, ...]
 
@@ -56,7 +67,19 @@ class Grid:
 
     @classmethod
     def product(cls, **values: Any) -> Grid:
-        """Every combination of lists, tuples, ranges and arrays; any other value is in all."""
+        """Make the grid of all combinations of values.
+
+        Args:
+            **values: For each hyperparameter a list, tuple, range or array of values, or one value
+                that all settings share.
+
+        Raises:
+            InputError: If a value is a distribution, or a setting is not valid.
+
+        Example:
+            >>> Grid.product(rule="dpsgd", learning_rate=[0.1, 1.0]).settings[1]["learning_rate"]
+            1.0
+        """
         if not values:
             return cls(())
         for name, value in values.items():
@@ -67,10 +90,20 @@ class Grid:
 
     @classmethod
     def sample(cls, count: int, *, seed: int = 0, **values: Any) -> Grid:
-        """`count` settings drawn at random: from lists evenly, from distributions (anything with
-        `rvs`, such as scipy.stats.loguniform(0.01, 10)) as they say.
+        """Draw settings at random, independently of the data.
 
-        The draws are public: they follow from the seed, which is anyone's to know.
+        Args:
+            count: Number of settings to draw.
+            seed: Seed of the draws, which are public.
+            **values: For each hyperparameter a list to draw from uniformly, a distribution (any
+                object with `rvs`, such as scipy.stats.loguniform(0.01, 10)) or one value.
+
+        Raises:
+            InputError: If `count` or `seed` is out of bounds, or a setting is not valid.
+
+        Example:
+            >>> len(Grid.sample(3, rule="dpsgd", learning_rate=[0.01, 0.1, 1.0]))
+            3
         """
         if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
             raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
@@ -82,9 +115,20 @@ class Grid:
 
     @classmethod
     def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
-        """A grid by name, as a dict of lists (their product) or as a list of such dicts, or of
-        settings (all that each of them stands for). A dict with a distribution in it stands for 40
-        settings drawn from it: `Grid.sample` draws others."""
+        """Make a grid from any of the forms that `Spec` takes.
+
+        Args:
+            grid: A grid; the name of one, such as "dpsgd-40"; a dict of lists, which stands for
+                their product, or for 40 sampled settings if it holds a distribution; or a list of
+                such dicts, whose settings are joined.
+
+        Raises:
+            InputError: If it has another form, or a setting is not valid.
+
+        Example:
+            >>> len(Grid.of("dpsgd-40"))
+            40
+        """
         if isinstance(grid, Grid):
             return grid
         if isinstance(grid, str):
@@ -110,11 +154,20 @@ class Grid:
         return cls.of(part).settings if part else ({},)
 
     def candidates(self, noise_multiplier: float, row_norm: float | None) -> list[Candidate]:
-        """What the engine trains, one a setting."""
+        """Make the candidates that the engine trains, one per setting.
+
+        Args:
+            noise_multiplier: Noise that all of them train with.
+            row_norm: Public root-mean-square norm of the input rows; None if unknown.
+        """
         return [self._candidate(s, noise_multiplier, row_norm) for s in self.settings]
 
     def model_options(self, index: int) -> dict[str, Any]:
-        """The options of the model in one setting."""
+        """The model options (`module__NAME`) of one setting, without the prefix.
+
+        Args:
+            index: Position of the setting in the grid.
+        """
         setting = self.settings[index].items()
         return {name.removeprefix(OPTION): v for name, v in setting if name.startswith(OPTION)}
 
@@ -150,7 +203,7 @@ def _drawn(name: str, value: Any, source: np.random.RandomState) -> Any:
 
 
 def _plain(name: object, value: Any) -> Any:
-    """A number or a text, as a plan can be written down with."""
+    """Convert a value to a plain number or text, which a plan can store."""
     single = hasattr(value, "item") and getattr(value, "ndim", None) == 0
     plain = value.item() if single else value
     if plain is None or isinstance(plain, (str, bool, int, float)):

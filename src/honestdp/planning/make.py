@@ -1,4 +1,4 @@
-"""`make_plan`: from what is wanted to what will be done. Public inputs only."""
+"""`make_plan`: turn a `Spec` into a `Plan`. Public inputs only."""
 
 from __future__ import annotations
 
@@ -15,11 +15,27 @@ from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.procedures import Procedure, Training, automatic_requests
 from honestdp.procedures.untuned import Untuned
 
-MOST_RUNS = 1000.0  # what "auto" may run in expectation, if the user does not say
+MOST_RUNS = 1000.0  # default limit on the expected number of runs of "auto"
 
 
 def make_plan(spec: Spec) -> Plan:
-    """The plan of a search within (epsilon, delta); an `InputError` if there is none."""
+    """Choose the procedure and the least noise that keep a search within its budget.
+
+    Args:
+        spec: What to search for, and the budget.
+
+    Returns:
+        The plan, whose cost is at most the spec's (epsilon, delta).
+
+    Raises:
+        InputError: If no plan fits the budget, or an option is out of bounds.
+
+    Example:
+        >>> from honestdp.datasets import adult
+        >>> plan = make_plan(Spec(schema=adult().schema, rows=30000, epsilon=1.0))
+        >>> plan.procedure.name
+        'untuned'
+    """
     if spec.procedure == AUTO:
         return _choose(spec)
     return _plan(spec, spec.request.among(len(defaults.grid(spec))), "asked for")

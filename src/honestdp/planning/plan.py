@@ -45,14 +45,29 @@ class Learning:
 class Plan:
     """What `run` carries out; made by `make_plan`.
 
-    Only what was decided is given: the procedure and the bound it is accounted by, the noise
-    multiplier of every run and the noise of scores (None where there are none), and why. All
-    else is worked out from these and the spec when a plan is made, its cost included: a plan with
-    a field replaced is priced anew, and refused if it costs more than its spec allows.
+    The arguments are the decisions. Everything else, the cost included, is computed from them and
+    the spec, so a plan with a field replaced is priced again.
 
-    training: size of the training part, lot and steps of every run. role_costs: what a run costs a
-    training and a validation record; role_epsilons: what the search costs them. spending: what
-    the ledger is charged, learnt bounds included.
+    Args:
+        spec: What the plan was made for.
+        procedure: How the winner is selected.
+        bound: Name of the theorem that the procedure is accounted by.
+        noise_multiplier: Noise of every run.
+        score_noise: Noise of a validation score, in units of what one record can change; None if
+            nothing is scored.
+        reason: Why this procedure was chosen.
+
+    Attributes:
+        grid: The settings to choose among.
+        training: Size of the training part, lot size and steps of every run.
+        row_norm: Root-mean-square norm of the encoded rows, and where it is from.
+        learning: How bounds are learnt; None if the schema declares all of them.
+        role_costs: What a run costs a training record and a validation record.
+        role_epsilons: What the search costs them.
+        spending: What the ledger is charged, learnt bounds included.
+
+    Raises:
+        InputError: If the plan costs more than its spec allows.
     """
 
     spec: Spec
@@ -93,25 +108,27 @@ class Plan:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copied and pickled as what was decided; the rest is worked out anew, its cost too."""
+        """Copy and pickle the decisions alone; everything else is computed from them again."""
         decided = (self.spec, self.procedure, self.bound, self.noise_multiplier, self.score_noise)
         return Plan, (*decided, self.reason)
 
     @property
     def epsilon(self) -> float:
+        """The epsilon that the ledger is charged."""
         return self.spending.epsilon
 
     @property
     def delta(self) -> float:
+        """The delta that the ledger is charged."""
         return self.spending.delta
 
     @property
     def request(self) -> Request:
-        """The procedure as it was asked for, or as "auto" would be asked for it."""
+        """The procedure and options that the spec gives, or that "auto" chose."""
         if self.spec.procedure != AUTO:
             return self.spec.request
-        tried = automatic_requests(self.spec.wanted_hit_probability)
-        own = [one for one in tried if one.name == self.procedure.name]
+        considered = automatic_requests(self.spec.wanted_hit_probability)
+        own = [one for one in considered if one.name == self.procedure.name]
         made = [one for one in own if self._is_made_by(one)]
         return made[0] if made else Request(self.procedure.name)
 
@@ -122,11 +139,12 @@ class Plan:
 
     @property
     def validation_rows(self) -> int:
+        """Number of rows that are held out for scores."""
         return self.spec.rows - self.training.n if self.procedure.selects else 0
 
     @property
     def shows_scores(self) -> bool:
-        """Whether noisy scores may leave."""
+        """Whether noisy scores may be released."""
         return self.procedure.scoring == "scores"
 
     @property
@@ -136,28 +154,28 @@ class Plan:
 
     @property
     def shows_all(self) -> bool:
-        """Whether every candidate may leave, not the winner alone."""
+        """Whether every candidate may be released, not only the winner."""
         return self.procedure.releases_all
 
     @property
     def metric(self) -> Metric:
-        """What candidates are compared by."""
+        """The metric that candidates are compared by."""
         return metrics.get(self.spec.metric)
 
     @property
     def sensitivity(self) -> float:
-        """The most one validation record moves a score."""
+        """The most that one validation record can change a score."""
         return self.metric.bound
 
     @property
     def candidates(self) -> list[Candidate]:
-        """What is trained, by setting."""
+        """The candidates to train, one per setting."""
         return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
 
     @property
     def lot_sizes(self) -> tuple[float, ...]:
-        """What sums are divided by in the search and, with a subset, in the last training. A random
-        subset's own size must not be told: these are expected ones."""
+        """The expected lot sizes that sums are divided by: of the search and, where it reads a
+        random subset, of the final training. The size of the subset itself is secret."""
         if self.share is None:
             return (self.training.lot_size,)
         q = self.training.sampling_probability
@@ -165,20 +183,25 @@ class Plan:
 
     @property
     def share(self) -> float | None:
-        """Of the rows, for the tuning subset, where there is one."""
+        """The share of rows in the tuning subset; None without one."""
         return self.procedure.tuning_share
 
     @property
     def scored_rows(self) -> float:
-        """How many rows a score is over; expected, where a random subset's size is a secret."""
+        """Number of rows that a score sums over; the expected number for a random subset, whose
+        size is secret."""
         return self.validation_rows * (1.0 if self.share is None else self.share)
 
     def as_score(self, value: float) -> float:
-        """A value of the metric as a score: its sum over the scored rows, larger is better."""
+        """Convert a value of the metric to a score: a sum over the scored rows, larger is better.
+
+        Args:
+            value: A mean over rows, such as a public threshold.
+        """
         return self.metric.as_score(value, self.scored_rows)
 
     def public(self) -> dict[str, Any]:
-        """The plan as texts, numbers, lists and dicts: what the ledger keeps."""
+        """The plan as texts, numbers, lists and dicts, as the ledger stores it."""
         spec, scoring = self.spec, self.role_costs.scoring
         return {
             "format": PUBLIC_FORMAT,
@@ -240,7 +263,7 @@ def _settings(count: int) -> str:
 
 
 def job(spec: Spec, procedure: Procedure) -> Training:
-    """How every run trains: on all rows where none are held out, else on the training part."""
+    """The training of every run: on all rows if none are held out, else on the training part."""
     n = spec.rows
     if procedure.selects:
         n -= round(spec.validation * spec.rows)
@@ -260,9 +283,9 @@ def job(spec: Spec, procedure: Procedure) -> Training:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the search itself may cost, after learnt bounds have taken their share.
+    """The budget of the search itself, after the share that learnt bounds cost.
 
-    Every record is in every histogram, so what bounds cost is added in either role.
+    Every record is in every histogram, so the cost of bounds is added in both roles.
     """
 
     epsilon: float
@@ -300,7 +323,7 @@ class Allowance:
 
 
 def _less(whole: float, part: float) -> float:
-    """The largest rest that makes up no more than the whole with its part, rounding included."""
+    """The largest float `rest` with rest + part <= whole in floating point."""
     rest = whole - part
     while rest + part > whole:
         rest = math.nextafter(rest, 0.0)

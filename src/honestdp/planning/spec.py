@@ -1,6 +1,6 @@
-"""`Spec`: what is wanted, in public facts alone. Its fields hold no data and are read from none.
+"""`Spec`: the search to plan, in public facts alone. No field is read from the data.
 
-A newcomer gives the schema, the number of rows and epsilon; all else has a default.
+The schema, the number of rows and epsilon are required; everything else has a default.
 """
 
 from __future__ import annotations
@@ -28,38 +28,53 @@ from honestdp.procedures.options import Options, mean_runs
 from honestdp.schema import Schema
 
 AUTO = "auto"
-# What "auto" reads: how often the best setting should be tried, in how many runs at most.
+# The options of "auto".
 _AUTO_OPTIONS: Options = {"hit_probability": open_unit, "most_runs": mean_runs}
 MOST_STEPS = 10**9
 MOST_ROWS = 2**31 - 1
-_LARGEST_SEED = 2**53  # readers of a card may know whole numbers as floats
+_LARGEST_SEED = 2**53  # readers of a card may parse whole numbers as floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """A search to plan.
+    """A search to plan: the table, the model, the candidates, the budget.
 
-    schema: what is public about the table. rows: how many rows it has, which is public too.
-    epsilon, delta: the budget of everything together; delta by default 10^(floor(log10(1/n)) - 1),
-        and always below 1/n.
-    model: a name, such as "logistic", "linear" or "mlp", or a model of the engine's, such as
-        `Module(Net, classes=2)`, whose options a grid may set (`module__hidden`); by default
-        logistic or linear regression, as the target asks.
-    grid: what to choose among; see `Grid.of`. By default one setting whose step size follows
-        from public facts, so that there is nothing to tune.
-    procedure: how to choose; "auto" decides by public facts and says why.
-    lot_size, steps: of every run; by default by the rules of `defaults`.
-    validation: the share of rows that scores are taken on, where there are scores.
-    split_seed: of the public permutation that says which rows those are; the card shows it.
-    learn_share: of the budget, for bounds that the schema says are to be learnt.
-    metric: what candidates are compared by; by default accuracy, or the squared error of numbers.
-    Options of single procedures: hit_probability or mean_runs say how long to
-    search; shape is that of the law of K: "geometric" (1, the default), "logarithmic" (0),
-    "poisson", or any number above -1; cap is its hard stop; threshold the public score to
-    reach; subset the share of rows to tune on; scores=False shows none and picks by one
-    exponential mechanism; bound names the theorem to account by (default: the smallest that
-    holds); most_runs is what "auto" may run in expectation.
-    procedure_options: further options, by name, of a procedure of one's own.
+    Args:
+        schema: What is public about the table.
+        rows: Number of rows of the table, which is public.
+        epsilon: Budget for training, tuning, scoring and learnt bounds together.
+        delta: The budget's delta, below 1/rows; by default 10^(floor(log10(1/rows)) - 1).
+        model: A name such as "logistic", "linear" or "mlp", or a model of `honestdp.engine` such as
+            `Module(Net, classes=2)`. By default logistic or linear regression, as the target needs.
+        grid: The settings to choose among, in any form of `Grid.of`. By default one setting whose
+            step size follows from public facts, so that nothing is tuned.
+        procedure: How to select the winner, by name; "auto" decides by public facts.
+        lot_size: Expected lot size of every run; by default chosen from public facts.
+        steps: Steps of every run; by default chosen from public facts.
+        validation: Share of rows held out for scores, where there are scores.
+        split_seed: Seed of the public permutation that selects these rows; shown on the card.
+        learn_share: Share of the budget for bounds that the schema declares as "learn".
+        hit_probability: Search long enough to draw the best setting with this probability.
+        mean_runs: Expected number of runs, instead of `hit_probability`.
+        most_runs: Limit on the expected number of runs that "auto" may choose.
+        shape: Shape of the law of K: "geometric" (1, the default), "logarithmic" (0), "poisson",
+            or a number above -1.
+        cap: Hard limit on the number of runs.
+        threshold: Public score at which the procedure "threshold" stops.
+        subset: Share of rows that the procedure "subset-tuning" tunes on.
+        scores: False: release no score, and select the winner by one exponential mechanism.
+        bound: Name of the theorem to account by; by default the one that needs the least noise.
+        metric: What candidates are compared by; by default accuracy for classes and the squared
+            error for numbers.
+        procedure_options: Options, by name, of a procedure that is not in the library.
+
+    Raises:
+        InputError: If a value is out of bounds, or the procedure has no such option.
+
+    Example:
+        >>> from honestdp.datasets import adult
+        >>> Spec(schema=adult().schema, rows=30000, epsilon=1.0, grid="dpsgd-40").model
+        'logistic'
     """
 
     schema: Schema
@@ -127,8 +142,8 @@ class Spec:
                 continue
             if name not in known:
                 has = [p for p in (AUTO, *procedures.names()) if name in _options_of(p)]
-                said = f"; {_or(has)} has" if has else ""
-                raise fail(name, value, f"{self.procedure} has no such option{said}")
+                hint = f"; {_or(has)} has" if has else ""
+                raise fail(name, value, f"{self.procedure} has no such option{hint}")
             checked = known[name](name, value)
             if name in own:
                 object.__setattr__(self, name, checked)
@@ -139,7 +154,7 @@ class Spec:
 
     @property
     def request(self) -> Request:
-        """The procedure and its options, as asked for."""
+        """The procedure and its options, as given."""
         given = {name: getattr(self, name) for name in _OPTION_FIELDS} | dict(
             self.procedure_options
         )
@@ -150,28 +165,28 @@ class Spec:
 
     @property
     def wanted_hit_probability(self) -> float:
-        """How often "auto" wants the best setting to be tried."""
+        """The probability with which a search of "auto" must draw the best setting."""
         return HIT_PROBABILITY if self.hit_probability is None else self.hit_probability
 
     @property
     def classes(self) -> int | None:
-        """How many classes the target has; None for a number."""
+        """Number of classes of the target; None for a numeric target."""
         known = self.schema.target.classes
         return None if known is None else len(known)
 
     @property
     def described(self) -> Description:
-        """What is public about the model."""
+        """The public description of the model."""
         return describe(self.model, self.schema.width, self.classes)
 
     @property
     def parameters(self) -> int:
-        """The number of the model's parameters."""
+        """Number of parameters of the model."""
         return self.described.parameters
 
     @property
     def model_name(self) -> str:
-        """What plan, card and report call the model."""
+        """The model's name on plan, card and report."""
         return self.described.words
 
 
@@ -187,7 +202,7 @@ def _few_steps(name: str, value: object) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-# What checks a field, and gives it back as a number of Python's own.
+# Each checks a field and converts it to a Python number.
 _CHECKS: dict[str, Callable[[str, object], float]] = {
     "rows": _few_rows,
     "epsilon": positive,
@@ -206,7 +221,7 @@ _OPTION_FIELDS = (
 
 
 def _options_of(procedure: str) -> Options:
-    """Which options a procedure reads, and what checks them."""
+    """The options of a procedure, each with its check."""
     if isinstance(procedure, str) and procedure == AUTO:
         return _AUTO_OPTIONS
     return {**procedures.get(procedure).options, "bound": _any_name}

@@ -1,4 +1,4 @@
-"""The table that `plan` answers with: as values, as text, as HTML for a notebook.
+"""`CostTable`, the result of `cost_table`: as values, as text, as HTML for a notebook.
 
 Figures are rounded up: no table ever shows a cost smaller than the true one.
 """
@@ -18,7 +18,7 @@ from honestdp.text import columns
 
 @dataclass(frozen=True)
 class Inputs:
-    """What was asked; all of it public."""
+    """The arguments of `cost_table`, checked and with defaults filled in. All are public."""
 
     n: int
     lot_size: int
@@ -31,14 +31,14 @@ class Inputs:
     subset: float
 
     def __str__(self) -> str:
-        asked = (
+        given = (
             f"noise multiplier {self.noise_multiplier:g}"
             if self.epsilon is None
             else f"epsilon {self.epsilon:g}"
         )
         text = (
             f"n {self.n}, lot size {self.lot_size}, steps {self.steps}, "
-            f"candidates {self.candidates}, delta {self.delta:g}, {asked}"
+            f"candidates {self.candidates}, delta {self.delta:g}, {given}"
         )
         if self.hit_probability is not None:
             text += f", hit probability {self.hit_probability:g}"
@@ -47,7 +47,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Row:
-    """One procedure under one bound. None where a field has no meaning."""
+    """One procedure under one bound; a field is None where it does not apply."""
 
     procedure: str
     bound: str
@@ -62,7 +62,13 @@ class Row:
 
 @dataclass(frozen=True)
 class CostTable:
-    """What every procedure costs, cheapest first. Prints as text and shows in a notebook."""
+    """What every procedure costs, cheapest first. Prints as text and renders in a notebook.
+
+    Attributes:
+        inputs: The arguments of `cost_table`.
+        rows: One procedure under one bound each, cheapest first.
+        notes: The assumptions of the bounds, in sentences.
+    """
 
     inputs: Inputs
     rows: tuple[Row, ...]
@@ -70,27 +76,40 @@ class CostTable:
 
     @property
     def answers_epsilon(self) -> bool:
+        """Whether the table computes epsilon; otherwise it computes the noise multiplier."""
         return self.inputs.epsilon is None
 
     def answer(self, row: Row) -> float | None:
-        """What was asked for: epsilon, or the noise multiplier."""
+        """The computed value of a row: epsilon, or the noise multiplier.
+
+        Args:
+            row: One of `rows`.
+
+        Returns:
+            The value; None if the bound has no answer.
+        """
         return row.epsilon if self.answers_epsilon else row.noise_multiplier
 
     @property
     def single_run(self) -> float | None:
-        """The answer for one untuned run; None where its tightest bound, "pld", has none."""
+        """The answer for one untuned run; None if its tightest bound, "pld", has none."""
         found = {row.bound: self.answer(row) for row in self.rows if row.procedure == "untuned"}
         if found.get("pld") is None:
             return None
         return min(answer for answer in found.values() if answer is not None)
 
     def is_smallest(self, row: Row) -> bool:
-        """Whether this is the smallest of the bounds on its procedure and shape."""
+        """Whether a row has the smallest of the bounds on its procedure and shape.
+
+        Args:
+            row: One of `rows`.
+        """
         same = [r for r in self.rows if (r.procedure, r.shape) == (row.procedure, row.shape)]
         return row is same[0] and self.answer(row) is not None
 
     @property
     def headers(self) -> tuple[str, ...]:
+        """The titles of the columns of `cells`."""
         answer = "epsilon" if self.answers_epsilon else "noise multiplier"
         return (
             "procedure",
@@ -104,7 +123,14 @@ class CostTable:
         )
 
     def cells(self, row: Row) -> tuple[str, ...]:
-        """One row as text, figures rounded up. `*` marks the smallest bound of a procedure."""
+        """Format a row as text, with figures rounded up.
+
+        Args:
+            row: One of `rows`.
+
+        Returns:
+            A text for each of `headers`; `*` marks the smallest bound of a procedure.
+        """
         answer, single = self.answer(row), self.single_run
         ratio = None if answer is None or not single else answer / single
         return (
@@ -119,6 +145,7 @@ class CostTable:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """The inputs and the rows as dicts of numbers and texts."""
         return {"inputs": asdict(self.inputs), "rows": [asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The ways of selecting a model honestly: `base` is the contract, every other file a procedure.
+"""Procedures that select a model: `base` is the contract, every other file a procedure.
 
 Numbers only, no torch: what a procedure costs, which candidates it draws, which it keeps.
 """
@@ -23,7 +23,7 @@ procedures: Registry[type[Procedure]] = Registry(
 
 
 def automatic_requests(hit_probability: float) -> list[Request]:
-    """What procedure="auto" chooses among, to try the best setting this often."""
+    """The procedures that "auto" considers to draw the best setting with this probability."""
     return [
         Request(kind.name, options)
         for kind in procedures

@@ -1,9 +1,9 @@
 """`Procedure`: the contract of a way to select a model honestly.
 
-A procedure is a frozen dataclass of public facts. It says what it costs under which theorem, which
-candidates it draws, which it keeps, what of that may leave, and how all this is put on a plan, a
-card and a report. To add one: a class in a file of its own, registered by `procedures.register`,
-checked by `honestdp.testing.check_procedure`.
+A procedure is a frozen dataclass of public facts. It defines what it costs under which theorem,
+which candidates it draws, which it keeps, what of that may be released, and the text of all this on
+plan, card and report. To add one: a class in a file of its own, registered by
+`procedures.register`, checked by `honestdp.testing.check_procedure`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from honestdp.procedures.draws import Coin, Draw, Outcome, ranked
 from honestdp.procedures.options import Options
 
 MOST_EXPECTED_RUNS = 1e5
-HIT_PROBABILITY = 0.9  # of the best candidate, where a random search is wanted and nobody says
-SUBSET = 0.1  # the share of rows to tune on, where nobody says
+HIT_PROBABILITY = 0.9  # default probability that a random search draws the best candidate
+SUBSET = 0.1  # default share of rows to tune on
 
-# The theorems, as a card names them.
+# The text of each theorem on a card.
 THEOREMS = {
     "pld": "privacy loss distributions (dp-accounting), composed numerically on the private side",
     "rdp": "Renyi curves, converted by Canonne, Kamath & Steinke 2020",
@@ -41,7 +41,7 @@ THEOREMS = {
 
 @dataclass(frozen=True)
 class Training:
-    """The public facts of one private training, but for its noise."""
+    """The public facts of one private training, except its noise: records, expected lot, steps."""
 
     n: int
     lot_size: int
@@ -62,18 +62,18 @@ class Training:
 
 
 class Procedure(ABC):
-    """How a winner is found among `candidates`, and what that costs.
+    """A way to select a winner among candidates, and what it costs.
 
-    Class attributes:
-        name: By which users ask for it.
-        summary: What it does, in a sentence or two for people who have never heard of it.
-        options: Which options it reads, and what checks their values.
-        selects: Whether candidates are compared by scores on rows held out for that.
-        releases_all: Whether every candidate may leave. Otherwise the winner alone may, and how
-            many were trained is a secret.
-        tuning_share: The share of the rows that the search reads, each row by its own coin; the
-            winner then trains once more on all the other rows. None: one training, on all.
-        max_runs: The most trainings it can make; None where there is no limit.
+    Attributes:
+        name: The name that users give in `Spec(procedure=...)`.
+        summary: What it does, in a sentence or two for a newcomer.
+        options: The options it takes, each with the function that checks its value.
+        selects: Whether candidates are compared by scores on held-out rows.
+        releases_all: Whether every candidate may be released. Otherwise only the winner may, and
+            the number of trainings is secret.
+        tuning_share: Share of the rows that the search reads, each row by its own coin; the winner
+            then trains once more on all other rows. None: no such subset.
+        candidates: Number of candidates to choose among.
     """
 
     name: ClassVar[str]
@@ -89,45 +89,61 @@ class Procedure(ABC):
     @classmethod
     @abstractmethod
     def make(cls, candidates: int, options: Mapping[str, Any]) -> Procedure:
-        """The procedure among so many candidates.
+        """Make the procedure for a number of candidates.
 
         Args:
-            candidates: How many settings there are to choose among.
-            options: Values of `options`, checked; those not asked for are left out.
+            candidates: Number of settings to choose among.
+            options: Values of `options`, checked; only those that the user gave.
+
+        Returns:
+            The procedure.
 
         Raises:
-            InputError: If no such procedure exists.
+            InputError: If no procedure has these options.
         """
 
     @classmethod
     def variants(cls, candidates: int, options: Mapping[str, Any]) -> Sequence[Procedure]:
-        """What a table of costs shows of this procedure, a line each.
+        """Make the variants of this procedure that a table of costs shows.
 
         Args:
             candidates: As for `make`.
             options: hit_probability (None: E[K] = candidates), subset, and shapes, a list.
+
+        Returns:
+            One procedure per line of the table.
         """
         known = {name: options[name] for name in cls.options if options.get(name) is not None}
         return [cls.make(candidates, known)]
 
     @classmethod
     def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
-        """The options under which procedure="auto" considers it; none: it does not."""
+        """The options with which procedure="auto" considers this procedure.
+
+        Args:
+            hit_probability: The probability with which the best candidate must be drawn.
+
+        Returns:
+            One mapping per variant to consider; by default none.
+        """
         return ()
 
     def check(self, settings: int, delta: float) -> None:
-        """Raise InputError, before anything is charged, if it cannot be carried out.
+        """Check, before anything is charged, that the procedure can be carried out.
 
         Args:
-            settings: The length of the grid.
-            delta: The budget's.
+            settings: Number of settings in the grid.
+            delta: Delta of the budget.
+
+        Raises:
+            InputError: If it is for another grid, or would make too many runs.
         """
         if self.candidates != settings:
             raise InputError(f"plan: is for {self.candidates} settings, not this grid")
         if self.expected_runs is not None and self.expected_runs > MOST_EXPECTED_RUNS:
             runs = f"{self.expected_runs:.3g}"
             raise InputError(f"{self.name}: would make {runs} runs on average; ask for fewer")
-        # The law of K that is priced is the one that is drawn, and can be run.
+        # Draws beyond LARGEST_DRAW are not made, so they must not matter to the price.
         if self.law is not None and self.law.beyond(LARGEST_DRAW) > 1e-9 * delta:
             raise InputError(f"{self.name}: may need more than {LARGEST_DRAW} runs; give a cap")
 
@@ -136,7 +152,7 @@ class Procedure(ABC):
     @property
     @abstractmethod
     def bounds(self) -> tuple[str, ...]:
-        """The theorems that hold for it, by name."""
+        """The names of the theorems that hold for it."""
 
     @property
     def usual_bound(self) -> str:
@@ -145,76 +161,101 @@ class Procedure(ABC):
 
     @property
     def drawn_bounds(self) -> tuple[str, ...]:
-        """The theorems that a picture of costs has a line for."""
+        """The theorems that a plot of costs has a line for."""
         return (self.usual_bound,)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What a table of costs says of it below, in sentences."""
+        """The assumptions of its bounds, as sentences below a table of costs."""
         return ()
 
     @property
     def law(self) -> RunCount | None:
-        """The law of K, the number of draws; None where that is no secret."""
+        """The law of K, the number of draws; None if K is not secret."""
         return None
 
     @property
     def shape(self) -> Shape | None:
-        """The shape of the law of K, where the user has a choice of it."""
+        """The shape of the law of K; None if the user cannot choose it."""
         return None
 
     @property
     @abstractmethod
     def expected_runs(self) -> float | None:
-        """How many trainings are made on average."""
+        """The expected number of trainings."""
 
     @property
     def max_runs(self) -> int | None:
-        """The most trainings that can be made; None where there is no limit."""
+        """The largest number of trainings; None if there is no limit."""
         return None
 
     @property
     @abstractmethod
     def hit_probability(self) -> float | None:
-        """The chance that the best of the candidates is ever drawn."""
+        """The probability that the best candidate is drawn at least once."""
 
     def check_bound(self, bound: str) -> None:
-        """Raise InputError unless this theorem holds for the procedure."""
+        """Check that a theorem holds for the procedure.
+
+        Args:
+            bound: Name of the theorem.
+
+        Raises:
+            InputError: If it is none of `bounds`.
+        """
         if bound not in self.bounds:
             known = ", ".join(self.bounds)
             raise fail("bound", bound, f"does not hold for {self.name}; {known} do")
 
     def epsilon(self, bound: str, job: Training, noise_multiplier: float, delta: float) -> float:
-        """The epsilon of the whole procedure at this delta, for a record of the training part."""
+        """Compute the epsilon of the whole procedure for a record of the training part.
+
+        Args:
+            bound: The theorem, one of `bounds`.
+            job: The training of one run.
+            noise_multiplier: Noise of every run.
+            delta: The delta of the result.
+
+        Returns:
+            Epsilon; infinite if the theorem gives no finite one.
+        """
         run = job.event(noise_multiplier)
         return self.price(bound, run, run, delta)
 
     @abstractmethod
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
-        """The epsilon of the whole procedure at this delta, under one of `bounds`.
+        """Compute the epsilon of the whole procedure for one record.
 
-        A record is in the training part or in the validation part, so a plan asks twice: once
-        with what a training costs, once with what a noisy score costs.
+        A record is in the training part or in the validation part, so a plan calls this twice: with
+        the cost of a training, and with the cost of a noisy score.
 
         Args:
-            bound: The theorem.
+            bound: The theorem, one of `bounds`.
             run: What one candidate's run costs the record.
             final: What the training after the search costs it, where there is one.
             delta: The delta of the result.
+
+        Returns:
+            Epsilon; infinite if the theorem gives no finite one.
         """
 
     @abstractmethod
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
-        """The whole procedure as a Renyi curve, which composes with other spending.
+        """Compute a Renyi curve of the whole procedure, which composes with other spending.
 
-        The smallest of the Renyi bounds that hold, whichever bound `price` was asked for; `delta`
-        says only which orders are of use.
+        Args:
+            run: What one candidate's run costs the record.
+            final: What the training after the search costs it, where there is one.
+            delta: The delta at which the curve will be used; it only selects the orders.
+
+        Returns:
+            The smallest of the Renyi bounds that hold, independent of the bound of `price`.
         """
 
     @property
     def validation(self) -> Procedure:
-        """How a validation record goes into the output: as training records do, unless scores
-        are not released one by one."""
+        """The procedure as a validation record sees it: the same as for training records, unless
+        scores are not released one by one."""
         return self
 
     # What it does -----------------------------------------------------------------------------
@@ -227,11 +268,14 @@ class Procedure(ABC):
 
     @abstractmethod
     def draws(self, settings: int, coin: Coin) -> list[Draw]:
-        """Which runs to make. Their number depends on coins alone, never on the data.
+        """Draw the runs to make. Their number depends on coins alone, never on the data.
 
         Args:
-            settings: The length of the grid.
-            coin: The run's sealed coins by number: exact uniform draws, independent.
+            settings: Number of settings in the grid.
+            coin: The run's secret coins by number: exact, independent uniform draws.
+
+        Returns:
+            The runs, in order.
         """
 
     def keep(
@@ -240,24 +284,31 @@ class Procedure(ABC):
         new: Sequence[Outcome],
         as_score: Callable[[float], float],
     ) -> list[Outcome]:
-        """What is kept after some runs more, the winner first; the best alone, by default.
+        """Select the outcomes to keep after further runs; by default only the best.
 
         Args:
-            kept: What was kept of the runs before.
+            kept: The outcomes kept so far.
             new: The outcomes of the runs made since, in order.
-            as_score: Turns a value of the metric, such as a public threshold, into a score.
+            as_score: Converts a value of the metric, such as a public threshold, to a score.
+
+        Returns:
+            The outcomes to keep, the winner first.
         """
         return ranked([*kept, *new])[:1]
 
-    # What is said of it -----------------------------------------------------------------------
+    # Its text on plan, card and report --------------------------------------------------------
 
     @property
     def leaves(self) -> str:
-        """What leaves, in a few words for the plan."""
+        """What is released, in a few words for the plan."""
         return "the winner alone; how many ran, and the others, never"
 
     def released(self, also: str) -> str:
-        """What leaves, in sentences for the card; `also` begins with a comma, or is empty."""
+        """Describe what is released, in sentences for the card.
+
+        Args:
+            also: What else is released; begins with a comma, or is empty.
+        """
         return (
             f"the winner alone: its model, hyperparameters and {self._score_words}{also}. How many "
             "candidates ran, the others and their scores were never released."
@@ -268,12 +319,16 @@ class Procedure(ABC):
         return "noisy score"
 
     def theorem(self, bound: str) -> str:
-        """What one of `bounds` rests on, in words for the card."""
+        """Describe a theorem, for the card.
+
+        Args:
+            bound: One of `bounds`.
+        """
         return THEOREMS[bound]
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:
-        """What its cost rests on besides, and why it holds: pairs of sentences for the card."""
+        """Further conditions of its cost and why they hold: pairs of phrases for the card."""
         return (
             (
                 "only the winner is seen",
@@ -297,7 +352,11 @@ class Procedure(ABC):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Procedure:
-        """The procedure that `to_dict` was called on."""
+        """Make the procedure from the result of `to_dict`.
+
+        Args:
+            facts: As `to_dict` returned them.
+        """
         given = {name: value for name, value in facts.items() if name != "name"}
         made = {
             name: formats.from_dict(value) if isinstance(value, Mapping) else value
@@ -308,16 +367,19 @@ class Procedure(ABC):
 
 @dataclass(frozen=True)
 class Request:
-    """A procedure as it was asked for: its name, and the options given.
+    """The name and options that select a procedure, for any number of candidates.
 
-    What it costs to choose among more or fewer candidates follows from it, so a card carries it.
+    A card carries it, so that the cost of a larger or smaller search can be computed from it.
     """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def among(self, candidates: int) -> Procedure:
-        """The procedure among so many candidates.
+        """Make the procedure for a number of candidates.
+
+        Args:
+            candidates: Number of settings to choose among.
 
         Raises:
             InputError: If there is no such procedure, or none with such options.

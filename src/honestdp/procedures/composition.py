@@ -78,7 +78,7 @@ class Composition(Procedure):
         found = ranked([*kept, *new])
         if self.scores:
             return found
-        # One pick was paid for: the order of the others would tell of as many more.
+        # Only one pick was paid for; ranking the others would be further picks.
         return [*found[:1], *sorted(found[1:], key=lambda outcome: outcome.draw.number)]
 
     @property

@@ -1,4 +1,4 @@
-"""`Draw` and `Outcome`: which candidate a run trains, and what came of it."""
+"""`Draw` and `Outcome`: which candidate a run trains, and its result."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from honestdp.privacy.runs import RunCount
 
-if TYPE_CHECKING:  # what draws is compiled; planning must not wait for that
+if TYPE_CHECKING:  # imports numba, which planning must not wait for
     from honestdp.randomness.exact import Uniform
 
-Coin: TypeAlias = "Callable[[int], Uniform]"  # the i-th of a run's sealed coins
+Coin: TypeAlias = "Callable[[int], Uniform]"  # the i-th of a run's secret coins
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,15 +37,15 @@ class Outcome:
 
 
 def every_setting_once(settings: int) -> list[Draw]:
-    """What a procedure draws that trains all of the grid."""
+    """The draws of a procedure that trains every setting of the grid."""
     return [Draw(i, i) for i in range(settings)]
 
 
 def random_draws(runs: RunCount, settings: int, coin: Coin) -> list[Draw]:
     """K draws with replacement, each setting as likely as any other.
 
-    K is drawn first, by coin 0, so that how long a search takes depends on coins alone, never on
-    the data; draw i is decided by coin i + 1.
+    K is drawn first, by coin 0, so that the length of a search depends on coins alone, never on the
+    data; coin i + 1 decides draw i.
     """
     count = runs.draw_exactly(coin(0))
     return [Draw(i, coin(1 + i).index(settings)) for i in range(count)]

@@ -1,4 +1,4 @@
-"""The options that procedures share: what each is called, and what values it takes."""
+"""The options that procedures share: the name of each, and the check of its values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from honestdp.errors import above, fail, open_unit, positive, positive_integer, 
 from honestdp.privacy.calibrate import Shape, run_count
 from honestdp.privacy.runs import Capped, RunCount
 
-# What checks an option's value, and returns it as one of Python's own types.
+# Checks an option's value, and returns it as a plain Python type.
 Check = Callable[[str, object], Any]
 Options = Mapping[str, Check]
 
@@ -47,7 +47,7 @@ THRESHOLD: Options = MappingProxyType({"threshold": unit})
 
 
 def law(candidates: int, options: Mapping[str, Any]) -> RunCount:
-    """The law of K that the options of `LAW` ask for; geometric by default."""
+    """The law of K for values of the options of `LAW`; geometric by default."""
     wanted = options.get("shape")
     found = run_count(
         1.0 if wanted is None else wanted,

@@ -1,4 +1,4 @@
-"""`random-repeats`: K runs, K random; only the best leaves."""
+"""`random-repeats`: K runs, K random; only the best is released."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from honestdp.procedures.random_runs import ShapedRuns
 @procedures.register
 @dataclass(frozen=True)
 class RandomRepeats(ShapedRuns):
-    """K runs, K random; only the best leaves."""
+    """K runs, K random; only the best is released."""
 
     candidates: int
     runs: RunCount

@@ -1,4 +1,4 @@
-"""What the procedures share whose number of runs is random, by a law given or of chosen shape."""
+"""The common part of procedures whose number of runs is random."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ShapedRuns(RandomRuns):
     """A procedure that makes K draws, K from a law of chosen shape."""
 
     runs: RunCount
-    may_run_none: ClassVar[bool] = True  # whether K = 0, and so no winner, is of use
+    may_run_none: ClassVar[bool] = True  # whether K = 0, which gives no winner, is allowed
 
     @property
     def law(self) -> RunCount:
@@ -67,7 +67,7 @@ class ShapedRuns(RandomRuns):
 
     @classmethod
     def variants(cls, candidates: int, options: Mapping[str, Any]) -> Sequence[Procedure]:
-        """A line a shape; `Unreachable` where no law of that shape hits the best so often."""
+        """One variant per shape; `Unreachable` if no law of that shape has the hit probability."""
         return [
             cls._variant(candidates, shape, options)
             for shape in options.get("shapes") or (1.0,)
@@ -88,7 +88,7 @@ class ShapedRuns(RandomRuns):
 
 @dataclass(frozen=True)
 class Unreachable(Procedure):
-    """A random search whose shape has no law of K that finds the best as often as wanted."""
+    """A random search for which no law of this shape reaches the wanted hit probability."""
 
     candidates: int
     name: str  # type: ignore[misc]
@@ -100,7 +100,7 @@ class Unreachable(Procedure):
 
     @classmethod
     def make(cls, candidates: int, options: Mapping[str, Any]) -> NoReturn:
-        raise fail("procedure", cls.__name__, "is not one to ask for")
+        raise fail("procedure", cls.__name__, "cannot be chosen")
 
     @property
     def shape(self) -> Shape:

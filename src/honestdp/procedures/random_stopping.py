@@ -19,7 +19,7 @@ from honestdp.procedures.random_runs import RandomRuns
 @procedures.register
 @dataclass(frozen=True)
 class RandomStopping(RandomRuns):
-    """The paper's Algorithm 1: draw until a gamma-coin says stop, at most ceil(Upsilon) times."""
+    """The paper's Algorithm 1: draw until a gamma-coin stops, at most ceil(Upsilon) times."""
 
     candidates: int
     gamma: float

@@ -1,4 +1,4 @@
-"""`threshold`: draw until a score is good enough, or a coin says to give up."""
+"""`threshold`: draw until a score is good enough, or a coin stops the search."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from honestdp.procedures.random_runs import RandomRuns
 @procedures.register
 @dataclass(frozen=True)
 class Threshold(RandomRuns):
-    """Draw until a score reaches a public threshold, or a gamma-coin says to give up.
+    """Draw until a score reaches a public threshold, or a gamma-coin stops the search.
 
-    threshold: A value of the metric; what the procedure costs does not depend on it.
+    threshold: A value of the metric; the cost of the procedure does not depend on it.
     """
 
     candidates: int
@@ -49,12 +49,12 @@ class Threshold(RandomRuns):
 
     def check(self, settings: int, delta: float) -> None:
         if self.threshold is None:
-            raise fail("threshold", None, "needs a public score to reach, such as 0.8")
+            raise fail("threshold", None, "give a public score to reach, such as 0.8")
         super().check(settings, delta)
 
     @property
     def law(self) -> RunCount:
-        """The most draws that will be made: where the gamma-coin says to give up."""
+        """The law of the most draws that are made: where the gamma-coin stops the search."""
         rounds = geometric(self.gamma)
         return rounds if self.cap is None else Capped(rounds, self.cap)
 

@@ -1,9 +1,9 @@
 """The privacy card: what was promised about one release, field by field and as prose.
 
 Its items are those of "How to DP-fy ML" (Ponomareva et al. 2023, section 5.3) and of the
-OpenDP/NIST deployment registry. Public facts only. Never on it: how many candidates a best-of-K
-search ran, losers and their scores, seeds of noise or coins, hashes of data. The seed of the split
-is on it: it is declared public, and says which rows were held out.
+OpenDP/NIST deployment registry. Public facts only. It never shows how many candidates a best-of-K
+search ran, losers and their scores, seeds of noise or coins, or hashes of data. It does show the
+seed of the split, which is public and determines which rows were held out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from honestdp.metrics import Metric, default_metric, metrics
 from honestdp.procedures import procedures
 from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
-# 2: procedures and laws of K are dicts; in 1 they are texts, as Python wrote them.
+# In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 
 
@@ -35,8 +35,8 @@ class Guarantee(Part):
 
 
 class Access(Part):
-    """One thing that touched the data, and how it was made private. epsilon: what the records it
-    reads pay, in the whole of the search."""
+    """One access to the data, and how it was made private. epsilon: what the whole search costs the
+    records that it reads."""
 
     what: str
     mechanism: str
@@ -51,7 +51,8 @@ class Assumption(Part):
 
 
 class Accounting(Part):
-    """How the guarantee was computed. larger_side: whose records cost more; it is the guarantee."""
+    """How the guarantee was computed. larger_side: the part of the table whose records the search
+    costs more, which determines the guarantee."""
 
     bound: str
     conversion: str
@@ -60,14 +61,15 @@ class Accounting(Part):
 
 
 class Preprocessing(Part):
-    """What was done to the rows before training; epsilon: what was paid for it, in the whole."""
+    """What was done to the rows before training; epsilon: what that cost in total."""
 
     what: str
     epsilon: float = Field(ge=0)
 
 
 class LedgerEntry(Part):
-    """Where the charge stands: the ledger's head after the release pins all before it."""
+    """The charge in the ledger; head: the ledger's last hash after the release, which commits to
+    all entries before it."""
 
     dataset: str
     charge: int = Field(ge=1)
@@ -83,11 +85,34 @@ class Chosen(Part):
 
 
 class Card(Part):
-    """Everything a reader needs to judge a release. `prose()` says the same in sentences.
+    """Everything a reader needs to judge a release; `prose()` has the same in sentences.
 
-    mark: says so where it is only a simulation. covered: all that touched the data. winner, others:
-    what was released. model_sha256: of model.json. plan_fingerprint: of the plan that was charged.
-    ledger: None in a simulation. audit_lower_bound: of this very run, if one was made.
+    Attributes:
+        format: Version of the card's format.
+        mark: "SIMULATION, NOT PRIVATE" on a simulation, otherwise empty.
+        guarantee: The (epsilon, delta) of everything released.
+        setting: Who holds the data.
+        trusted: What must be trusted.
+        unit: What one row stands for.
+        contribution: How many rows one unit may have.
+        neighbours: The neighbouring relation.
+        released: What was released, in sentences.
+        covered: Every access to the data.
+        accounting: How the guarantee was computed.
+        declared_public: The facts that are not protected.
+        preprocessing: What was done to the rows before training.
+        noise_sampler: How noise was drawn.
+        not_covered: What the guarantee does not cover.
+        procedure: Name of the procedure that selected the winner.
+        reason: Why this procedure was chosen.
+        model: Name of the model.
+        winner: The selected candidate; None if the search ended without one.
+        others: The other released candidates.
+        versions: Versions of the libraries.
+        model_sha256: SHA-256 of model.json.
+        plan_fingerprint: SHA-256 of the plan that was charged.
+        ledger: The charge; None in a simulation.
+        audit_lower_bound: A lower bound on epsilon from an audit of this very run, if one was made.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -118,8 +143,8 @@ class Card(Part):
 
     @property
     def metric(self) -> Metric:
-        """What candidates were compared by. The first cards do not say: there it followed from
-        the target."""
+        """The metric that candidates were compared by. The first cards have none: there it follows
+        from the target."""
         known = self.declared_public.get("metric")
         if known in metrics:
             return metrics.get(known)
@@ -130,17 +155,27 @@ class Card(Part):
 
     @property
     def releases_all(self) -> bool:
-        """Whether every candidate could leave; of a procedure that is not installed here, no."""
+        """Whether every candidate was released; False for a procedure that is not installed."""
         return self.procedure in procedures and procedures.get(self.procedure).releases_all
 
     @property
     def selects(self) -> bool:
-        """Whether candidates were compared."""
+        """Whether candidates were compared; True for a procedure that is not installed."""
         return self.procedure not in procedures or procedures.get(self.procedure).selects
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Card:
-        """Read a card; whatever is wrong with it is one line."""
+        """Read a card from JSON.
+
+        Args:
+            text: The content of a card's file.
+
+        Returns:
+            The card.
+
+        Raises:
+            InputError: If it is not a card.
+        """
         card = from_json(cls, text, CARD)
         try:
             card.to_json()
@@ -150,7 +185,17 @@ class Card(Part):
 
     @classmethod
     def load(cls, path: str | Path) -> Card:
-        """Read a card's file, or the card of a run's folder."""
+        """Read a card from a file.
+
+        Args:
+            path: A card's file, or the folder of a finished run.
+
+        Returns:
+            The card.
+
+        Raises:
+            InputError: If the file cannot be read, or is not a card.
+        """
         place = Path(path)
         try:
             place = place / CARD if place.is_dir() else place
@@ -162,11 +207,19 @@ class Card(Part):
             raise InputError(f"{place}: cannot be read; {way}") from None
 
     def to_json(self, room: int = 0) -> bytes:
+        """Serialise the card as JSON.
+
+        Args:
+            room: Number of spaces to append, which hide the length of what was chosen.
+
+        Returns:
+            The content of a card's file.
+        """
         return to_json(self, room)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all but the ledger's entry: what the ledger says has left."""
+        """SHA-256 of the card without `ledger`; the ledger records it with the release."""
         return digest(self.model_dump(mode="json", exclude={"ledger"}))
 
     def prose(self) -> str:
@@ -220,7 +273,7 @@ def _side(card: Card) -> str:
 
 
 def _split(card: Card) -> str:
-    """What says which rows were held out; nothing on cards from before it was written there."""
+    """How the held-out rows were chosen; empty on old cards, which do not have the seed."""
     public = card.declared_public
     if not public.get("validation_rows") or "split_seed" not in public:
         return ""
@@ -248,12 +301,20 @@ def json_schema() -> dict[str, Any]:
 
 
 def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charge:
-    """Check a card, its file, or its run's folder (the model too) against the ledger; gives its
-    charge.
+    """Check a card against the ledger that it was charged to.
 
-    Raises `InputError` with the first thing that does not agree. The head that was written on the
-    card must still be in the chain: else the ledger was cut short or replaced. The charge must be
-    there, and what the ledger says has left must be this card, to the letter.
+    The ledger must contain the card's head and charge, and must have released exactly this card.
+
+    Args:
+        card: A card, its JSON as a dict, its file, or its run's folder; in a folder the model files
+            are checked too.
+        ledger: The ledger of the data set.
+
+    Returns:
+        The charge.
+
+    Raises:
+        InputError: If something does not agree; the message gives the first such thing.
     """
     card, folder = _read(card), card
     if isinstance(folder, (str, Path)) and Path(folder).is_dir():

@@ -1,4 +1,4 @@
-"""The card of a plan that was carried out: what each field says, in words."""
+"""Build the card of a plan that was carried out: the text of each field."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def build_card(
     model_sha256: str,
     simulated: bool,
 ) -> Card:
-    """The card, but for its entry in the ledger."""
+    """Build the card, without its entry in the ledger."""
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
         "validation" if paid.get("validation", 0.0) > paid["training"] else "training"

@@ -1,6 +1,6 @@
-"""`Predictor`: a trained candidate and the schema it reads rows by. It answers from raw rows alone.
+"""`Predictor`: a trained candidate with the schema that encodes its rows; predicts from raw rows.
 
-All of it may leave: the schema is public or paid for, the parameters are private as accounted.
+All of it may be released: the schema is public or paid for, the parameters are accounted for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from honestdp.schema import Schema
 @dataclass(frozen=True, eq=False)
 class Predictor:
     """A trained candidate: its setting, its parameters, its noisy score (per validation row: the
-    share predicted correctly, or the mean clipped loss; None where no score may leave)."""
+    share predicted correctly, or the mean clipped loss; None if no score may be released)."""
 
     setting: Setting
     noisy_score: float | None
@@ -37,12 +37,12 @@ class Predictor:
         return named(self.model, self.parameters)
 
     def predict(self, table: Any) -> NDArray[Any]:
-        """Its answers for raw rows, in the table's own terms."""
+        """Predict the target of raw rows: one class or number per row, as in the table."""
         found = predict(self.model, self.parameters.unsqueeze(0), self._rows(table))
         return self.schema.decode_targets(found[0].numpy())
 
     def predict_proba(self, table: Any) -> NDArray[Any]:
-        """Its class probabilities for raw rows, [row, class]."""
+        """Predict class probabilities of raw rows, [row, class]."""
         return probabilities(self.model, self.parameters.unsqueeze(0), self._rows(table))[0].numpy()
 
     def _rows(self, table: Any) -> Examples:

@@ -1,7 +1,7 @@
-"""`Released`: what may leave a search, in memory or read back from its files. Nothing else.
+"""`Released`: everything that a search released, in memory or read back from its files.
 
 Under best-of-K procedures it has the same fields, of the same sizes, however many candidates ran. A
-simulation says so wherever it is shown.
+simulation is marked as one wherever it is shown.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ _LARGEST = 1 << 34  # bytes: no model file here is so large
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """What left. `winner` is None where the procedure may end with nothing, and did.
+    """Everything that a search released.
 
-    candidates: all of them, the winner first, where the procedure shows all. schema: the declared
-    one with learnt bounds. files: what `save` writes, by name.
+    Attributes:
+        schema: The declared schema, with learnt bounds filled in.
+        winner: The selected candidate; None if the search ended without one.
+        candidates: All candidates, the winner first, if the procedure releases all.
+        card: The privacy card.
+        files: The content of the files that `save` writes, by name.
     """
 
     schema: Schema
@@ -42,33 +46,67 @@ class Released:
 
     @property
     def predictor(self) -> Predictor:
-        """The winner; `InputError` where there is none."""
+        """The winner.
+
+        Raises:
+            InputError: If the search ended without one.
+        """
         if self.winner is None:
             raise InputError("release: holds no model, the search ended with nothing; run anew")
         return self.winner
 
     @property
     def simulated(self) -> bool:
+        """Whether this is a simulation, which is not private."""
         return self.card.ledger is None
 
     @property
     def epsilon(self) -> float:
+        """The epsilon of everything released."""
         return self.card.guarantee.epsilon
 
     @property
     def delta(self) -> float:
+        """The delta of everything released."""
         return self.card.guarantee.delta
 
     def predict(self, table: Any) -> NDArray[Any]:
-        """The winner's answers for raw rows, in the table's own terms."""
+        """Predict the target of raw rows with the winner.
+
+        Args:
+            table: A path or a table in memory, with the schema's columns.
+
+        Returns:
+            One class or number per row, as in the table.
+
+        Raises:
+            InputError: If the table does not fit the schema, or there is no winner.
+        """
         return self.predictor.predict(table)
 
     def predict_proba(self, table: Any) -> NDArray[Any]:
-        """The winner's class probabilities for raw rows, [row, class]."""
+        """Predict class probabilities of raw rows with the winner.
+
+        Args:
+            table: A path or a table in memory, with the schema's columns.
+
+        Returns:
+            An array [row, class], classes in the schema's order.
+
+        Raises:
+            InputError: If the table does not fit the schema, or there is no winner.
+        """
         return self.predictor.predict_proba(table)
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write card.json, model.json and model.safetensors into a folder without them."""
+        """Write card.json, model.json and model.safetensors.
+
+        Args:
+            folder: The folder; it is created if need be and must not hold such files.
+
+        Raises:
+            InputError: If it holds one of them, or cannot be written.
+        """
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -96,10 +134,22 @@ def _shown(fitted: Predictor, what: str) -> str:
 
 
 def load(folder: str | PathLike[str], module: Any = None) -> Released:
-    """What a run's folder holds; raises `InputError` if a file is absent, altered or another's.
+    """Read a release from the folder of a finished run.
 
-    module: for a torch module its class, its factory, or one of it: code is never in a file, and
-    nothing is ever unpickled. `honestdp.verify(card, ledger)` tells whether the card is genuine.
+    Nothing is unpickled. `honestdp.verify(folder, ledger)` checks whether the card is genuine.
+
+    Args:
+        folder: The folder, as `run` or `save` wrote it.
+        module: For a torch module its class, its factory or an instance: files hold no code.
+
+    Returns:
+        The release, ready to predict.
+
+    Raises:
+        InputError: If a file is missing, altered or of another run, or `module` does not fit.
+
+    Example:
+        >>> load("run").predict("new.csv")  # doctest: +SKIP
     """
     if not isinstance(folder, (str, PathLike)):
         raise InputError(f"folder: is a {type(folder).__name__}; give the path to a run's folder")
@@ -122,7 +172,7 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
 
 
 def read(files: dict[str, bytes], module: Any = None) -> Released:
-    """The same, from the files' contents."""
+    """As `load`, from the contents of the files."""
     card = Card.from_json(files[CARD])
     if card.model_sha256 != sha256(files[MODEL]):
         raise InputError(f"{CARD}: is not of the same run as {MODEL}, or one of them was altered")

@@ -1,4 +1,4 @@
-"""What a released model makes of rows with known answers. No noise: for public rows alone."""
+"""Evaluate a released model on rows with known targets. No noise: for public rows only."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Tested(NamedTuple):
 
 
 def known(goal: Target, answers: Cells) -> Any:
-    """Which rows have a target that a model could be right about."""
+    """Which rows have a target that a model could predict: a number, or a declared class."""
     if goal.classes is None:
         return ~np.isnan(answers.numbers())
     return goal.encode(answers) >= 0
 
 
 def tested(release: Released, table: Any, answers: Cells) -> Tested:
-    """How well the winner answers for these rows."""
+    """Evaluate the winner on these rows."""
     goal, found = release.schema.target, release.predict(table)
     there = known(goal, answers)
     counts = int(there.sum()), int((~there).sum())

@@ -1,1 +1,1 @@
-"""What a run keeps inside the trust boundary, so that it can go on after an interruption."""
+"""The state of a run that is kept inside the trust boundary, so that it can be resumed."""

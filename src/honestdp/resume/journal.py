@@ -1,10 +1,10 @@
-"""What a run writes down so that it can go on after an interruption, and nothing more.
+"""`Journal`: the record from which an interrupted run can be resumed, and nothing more.
 
 `RUN/.private/` is inside the trust boundary: readable by its owner alone, removed on release. It
-holds the root of the coins (so K, the settings and the subset are never drawn again), learnt
-bounds, what was kept so far, and where the training at work stands. It never holds the root of
-the noise: a resumed run draws fresh noise for whatever it has still to do. At the end it holds what
-will leave, until the ledger has said that it may.
+holds the root of the coins (so that K, the settings and the subset are never drawn again), learnt
+bounds, the outcomes kept so far, and the state of the current training. It never holds the root of
+the noise: a resumed run draws fresh noise for its remaining steps. At the end it holds the files to
+release, until the ledger has recorded the release.
 """
 
 from __future__ import annotations
@@ -31,76 +31,77 @@ from honestdp.run_files import CARD, CONFIG, FILES, PRIVATE
 from honestdp.schema.learn import Numbers
 
 STATE, LOCK = "state", "lock"
-EVERY = 20.0  # seconds between two notes of where a training stands
+EVERY = 20.0  # seconds between two checkpoints of a training
 
 
 class Journal:
-    """That of a run that is not kept: it writes nothing, and an interruption loses the run."""
+    """The journal of a run without a folder: writes nothing; an interrupted run is lost."""
 
     folder: Path | None = None
     nonce: str | None = None
     coins: bytes | None = None
     begun = False  # whether data was used
-    again = ""  # what an interrupted run is called again with
+    again = ""  # the argument or command that resumes the run
 
     def use(self, nonce: str, charge: int) -> None:
-        """This charge, of this nonce, pays for the run."""
+        """Record that this charge, with this nonce, pays for the run."""
 
     def check_stop(self) -> None:
-        """Raise `Interrupted` if someone asked to stop."""
+        """Raise `Interrupted` if Ctrl-C was pressed."""
 
     def learnt(self, learn: Callable[[], Mapping[str, Numbers]]) -> Mapping[str, Numbers]:
-        """What was learnt of each column; a resumed run does not learn it again."""
+        """The learnt values of each column; a resumed run does not learn them again."""
         return learn()
 
     def check_rows(self, parts: Callable[[], Iterable[bytes]]) -> None:
-        """Raise unless the encoded rows are those that the run began with, in their order."""
+        """Raise InputError unless the encoded rows, and their order, are those that the run began
+        with."""
 
     def once(self, step: Callable[..., list[Outcome]], *given: Any) -> list[Outcome]:
-        """What is kept after a step of the search; one that was done is not done again."""
+        """Do a step of the search, unless it is already done; return the outcomes kept after it."""
         return step(*given)
 
     def under_way(self, draws: Sequence[Draw]) -> list[CandidateState] | None:
-        """Where the training of these draws stood; None if it had not begun."""
+        """The saved state of the training of these draws; None if it had not begun."""
         return None
 
     @property
     def stop(self) -> Callable[[], bool] | None:
-        """Says when a training is to pause for a note."""
+        """Returns True when a training should pause for a checkpoint."""
         return None
 
     def note(self, draws: Sequence[Draw], states: Sequence[CandidateState]) -> None:
-        """Write down where a training stands. Raises `Interrupted` if someone asked to stop."""
+        """Save the state of a training. Raises `Interrupted` if Ctrl-C was pressed."""
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Ctrl-C lets the work inside end at its next step, with a note of where it stands."""
+        """In this block Ctrl-C ends a training at its next step, after a checkpoint."""
         yield
 
     def stage(self, files: Mapping[str, bytes]) -> None:
-        """Keep what will leave, before the ledger is told so."""
+        """Store the files to release, before the ledger records the release."""
 
     def staged(self, names: Sequence[str]) -> dict[str, bytes] | None:
-        """What was about to leave, if the run was stopped just then."""
+        """The stored files, if the run was stopped after `stage`."""
         return None
 
     def publish(self, files: Mapping[str, bytes]) -> None:
-        """Put what has left in its place, and remove all else."""
+        """Write the released files into the folder, and remove everything private."""
 
     def discard(self) -> None:
-        """Nothing was paid: leave no trace of a new run."""
+        """Remove a new run's files, as nothing was paid."""
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Unlock the folder."""
 
 
 class FolderJournal(Journal):
-    """That of a run in a folder: a new one, or one to go on with."""
+    """The journal of a run in a folder: a new run, or one to resume."""
 
     def __init__(self, folder: str | os.PathLike[str], file: StateFile, config: str = "") -> None:
         self.folder: Path = Path(folder)
         self._file, self._private = file, self.folder / PRIVATE
-        self._steps = 0  # of the search, counted as they are asked for
+        self._steps = 0  # of the search, counted by `once`
         self._stopping = False
         self._charge: int | None = None
         self._lock: int | None = None
@@ -116,12 +117,12 @@ class FolderJournal(Journal):
                 by_command = (self._private / CONFIG).is_file()
                 command = f"honestdp resume {shlex.quote(str(self.folder))}"
                 self.again = command if by_command else f"folder={str(self.folder)!r}"
-        except BaseException:  # a Ctrl-C too: a notebook goes on after it
+        except BaseException:  # Ctrl-C too: in a notebook the process lives on
             self.close()
             raise
 
     def _make(self) -> None:
-        """The folder of a new run; raises unless it is empty, or an unfinished run's."""
+        """Create the folder of a new run; raise unless it is empty, or holds an unfinished run."""
         self._new = not os.path.lexists(self._private)
         self._owns = not os.path.lexists(self.folder)
         if self._new:
@@ -140,12 +141,12 @@ class FolderJournal(Journal):
     def _check_unfinished(self) -> None:
         if not (self.folder / CARD).exists():
             return
-        if not self._new:  # what was left to do is to tidy up; the folder is locked by now
+        if not self._new:  # only tidying up was left to do; the folder is locked by now
             self._tidy()
         raise fail("folder", str(self.folder), "holds a finished run; choose another folder")
 
     def _read(self) -> RunState:
-        if not (self._private / STATE).exists():  # new, or stopped before its first word
+        if not (self._private / STATE).exists():  # new, or stopped before the first write
             state = RunState(secrets.token_hex(16), secrets.token_bytes(32))
             replace_file(self._private / STATE, self._file.write(state))
             return state
@@ -156,11 +157,11 @@ class FolderJournal(Journal):
 
     @contextmanager
     def _plain(self) -> Iterator[None]:
-        """What goes wrong with the folder, in one line, and what then to do."""
+        """Turn an OSError into a FolderError of one line that says what to do."""
         try:
             yield
         except OSError as error:
-            said = error.strerror or "cannot be used"
+            reason = error.strerror or "cannot be used"
         else:
             return
         then = (
@@ -168,7 +169,7 @@ class FolderJournal(Journal):
             if self._charge is None
             else f"charge {self._charge} stands: make room and run again in this folder"
         )
-        raise FolderError(f"folder={str(self.folder)!r}: {said}; {then}")
+        raise FolderError(f"folder={str(self.folder)!r}: {reason}; {then}")
 
     def _write(self) -> None:
         with self._plain():
@@ -234,7 +235,7 @@ class FolderJournal(Journal):
         self._state.at_work = list(zip(draws, states, strict=True))
         self._next = time.monotonic() + EVERY
         if self._stopping or any(state.step < self._file.plan.training.steps for state in states):
-            self._write()  # else `once` will, in a moment
+            self._write()  # otherwise `once` writes right after this
         self.check_stop()
 
     def check_stop(self) -> None:
@@ -245,15 +246,15 @@ class FolderJournal(Journal):
     def interruptible(self) -> Iterator[None]:
         usual = signal.default_int_handler
         main = threading.current_thread() is threading.main_thread()
-        if not main or signal.getsignal(signal.SIGINT) is not usual:  # another's to handle
+        if not main or signal.getsignal(signal.SIGINT) is not usual:  # handled elsewhere
             yield
             return
 
-        def ask(number: int, frame: object) -> None:
+        def request_stop(number: int, frame: object) -> None:
             self._stopping = True
-            signal.signal(signal.SIGINT, usual)  # a second one ends it at once
+            signal.signal(signal.SIGINT, usual)  # a second Ctrl-C ends it at once
 
-        signal.signal(signal.SIGINT, ask)
+        signal.signal(signal.SIGINT, request_stop)
         try:
             yield
         finally:
@@ -268,7 +269,7 @@ class FolderJournal(Journal):
         found = {}
         with self._plain():
             for name in names:
-                for place in (self.folder / name, self._private / name):  # moved, or still to be
+                for place in (self.folder / name, self._private / name):  # published or staged
                     if place.is_file():
                         found[name] = place.read_bytes()
         return found if len(found) == len(names) else None
@@ -277,17 +278,17 @@ class FolderJournal(Journal):
         self.stage(files)
         with self._plain():
             if (self._private / CONFIG).is_file():
-                # Written anew: its old time beside the card's would tell how long the run took.
+                # Written again: its old modification time would reveal how long the run took.
                 replace_file(self.folder / CONFIG, (self._private / CONFIG).read_bytes(), ANYONE)
             for name in files:
                 (self._private / name).chmod(0o644)
                 os.replace(self._private / name, self.folder / name)
             sync_folder(self.folder)
-        with suppress(OSError):  # all has left: the next visitor will tidy up
+        with suppress(OSError):  # all is published: the next use of the folder tidies up
             self._tidy()
 
     def _tidy(self) -> None:
-        """Before others may lock the folder, or they would find a part of it."""
+        """Remove the private files before unlocking, or others would find some of them."""
         remove_files(self._private, (STATE, CONFIG, *FILES, LOCK))
         self.close()
 
@@ -306,5 +307,5 @@ class FolderJournal(Journal):
 
 
 def journal_in(folder: str | os.PathLike[str] | None, file: StateFile, config: str = "") -> Journal:
-    """The journal of a run in this folder; one that writes nothing where there is none."""
+    """The journal of a run in this folder; without a folder one that writes nothing."""
     return Journal() if folder is None else FolderJournal(folder, file, config)

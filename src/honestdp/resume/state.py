@@ -1,7 +1,7 @@
-"""Where an unfinished run stands, as one file of one length whatever the run did.
+"""The state of an unfinished run, as one file whose length does not depend on the run.
 
-Sensitive: it is for `RUN/.private/`. Its length follows from the plan alone: there is room for
-every candidate that may be kept and for a whole group of draws at work, used or not.
+Sensitive: it is for `RUN/.private/`. Its length follows from the plan alone: it has room for every
+candidate that may be kept and for a whole group of draws in training, used or not.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.schema.learn import Numbers
 
-_ROOM = 64 << 20  # bytes that the group at work may take
+_ROOM = 64 << 20  # bytes that the group in training may take
 _MOST = 256  # draws trained together
 
 
 @dataclass(repr=False)
 class RunState:
-    """nonce: names the run's charge. coins: their root. rows: a digest of the table, keyed by the
-    coins; None before it was opened. done: steps of the search that are done,
-    after which `kept` was kept. bounds: the numbers learnt of each column that learns some, None
-    before. at_work: the draws whose
-    training was under way, and how far they were."""
+    """The state of an unfinished run.
+
+    nonce: Identifies the run's charge. coins: The root of the coins. rows: A digest of the table,
+    keyed by the coins; None before it is opened. done: Number of finished steps of the search.
+    kept: The outcomes kept after them. bounds: The learnt values of each column that has some; None
+    before they are learnt. at_work: The draws in training, with their states.
+    """
 
     nonce: str
     coins: bytes
@@ -47,7 +49,7 @@ class RunState:
 
 @dataclass(frozen=True, eq=False)
 class StateFile:
-    """How the state of a plan's run is written."""
+    """Reads and writes the state of a plan's run."""
 
     plan: Plan
     models: Sequence[Model]
@@ -55,13 +57,13 @@ class StateFile:
 
     @property
     def group_size(self) -> int:
-        """How many draws are trained together: by public facts alone."""
+        """Number of draws that are trained together; depends on public facts alone."""
         most = max(2, min(_MOST, _ROOM // (4 * self._width)))
         return min(most, len(self.plan.grid)) if self.plan.shows_all else most
 
     @property
     def _width(self) -> int:
-        """How many numbers the state of one candidate takes at most."""
+        """The most numbers that the state of one candidate takes."""
         pairs = zip(self.models, self.plan.candidates, strict=True)
         return max(sum(count for _, count in packed_layout(*pair)) for pair in pairs)
 
@@ -115,12 +117,12 @@ class StateFile:
         return write_tensors(made, {**self._facts, "sha256": _digest(made)})
 
     def read(self, content: bytes) -> RunState:
-        """What was written; `InputError` if this is another plan's, or none."""
+        """Read the state; raises InputError if it is damaged, or of another plan or seed."""
         try:
             length = int.from_bytes(content[:8], "little")
             facts = json.loads(content[8 : 8 + length])["__metadata__"]
             found = read_tensors(content)
-        except Exception as error:  # of a Rust library, of many kinds
+        except Exception as error:  # a Rust library raises many types
             raise InputError(f"its state cannot be read ({type(error).__name__})") from None
         if facts.get("plan") != self._facts["plan"]:
             raise InputError("holds an unfinished run of another plan; choose another folder")
@@ -161,7 +163,7 @@ class StateFile:
 
 
 def _digest(tensors: dict[str, Tensor]) -> str:
-    """Of all that is in them: a run must not go on with a bit that is wrong."""
+    """A digest of all tensors: a run must not be resumed from a damaged state."""
     whole = sha256()
     for name in sorted(tensors):
         whole.update(tensors[name].numpy().tobytes())

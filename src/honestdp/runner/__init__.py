@@ -1,1 +1,1 @@
-"""Carrying out a plan: `run` is the whole story, `Session` what it asks of the outside."""
+"""Carrying out a plan: `run` has the steps, `Session` handles charge, folder, errors, release."""

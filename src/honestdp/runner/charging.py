@@ -1,4 +1,4 @@
-"""Paying for a run: a new charge, an earlier one, or the one of the run that goes on."""
+"""Paying for a run: a new charge, an earlier one, or that of the run that is resumed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from honestdp.resume.journal import Journal
 
 
 def check_paid_or_simulated(ledger: Ledger | None, seed: int | None) -> None:
-    """A ledger or a seed; never both, never neither."""
+    """Raise InputError unless exactly one of ledger and seed is given."""
     if ledger is None and seed is None:
         raise InputError(
             "ledger: none; give the data set's ledger, or a seed to simulate, which protects nobody"
         )
     if ledger is not None and seed is not None:
         raise fail("seed", seed, "makes a simulation, which no ledger pays for; leave one out")
-    if ledger is not None and not isinstance(ledger, Ledger):  # its type alone: it may be data
+    if ledger is not None and not isinstance(ledger, Ledger):  # show only its type: it may be data
         raise InputError(
             f"ledger: is a {type(ledger).__name__}; give Ledger.open(...); targets go in target="
         )
@@ -28,9 +28,9 @@ def check_paid_or_simulated(ledger: Ledger | None, seed: int | None) -> None:
 def charge(
     plan: Plan, ledger: Ledger | None, receipt: Receipt | Charge | None, journal: Journal
 ) -> Receipt | None:
-    """The receipt of a charge for this plan: a new one, the one given if it is still good, or
-    that of the run which the journal is of. The journal's charge may have been released: then
-    what is left of the run is to publish it."""
+    """The receipt of a charge for this plan: that of the resumed run, the given one if it is still
+    valid, or a new one. The charge of a resumed run may have been released already: then only
+    publishing is left to do."""
     try:
         return _charge(plan, ledger, receipt, journal)
     except InputError:
@@ -46,7 +46,7 @@ def _may_be_charged(ledger: object, journal: Journal) -> bool:
             and journal.nonce is not None
             and ledger.charge_of(journal.nonce) is not None
         )
-    except InputError:  # the ledger cannot be read: who knows
+    except InputError:  # the ledger cannot be read: assume it is charged
         return True
 
 
@@ -55,7 +55,7 @@ def _charge(
 ) -> Receipt | None:
     if ledger is None:
         if receipt is not None:
-            raise InputError("receipt: belongs to a ledger; give that too")
+            raise InputError("receipt: belongs to a ledger; give the ledger too")
         return None
     schema = plan.spec.schema
     facts = {
@@ -78,7 +78,7 @@ def _charge(
             journal.use(own.nonce, own.receipt.id)
             return own.receipt
         receipt = own.receipt
-    elif journal.begun:  # by another ledger's word: two releases would share their coins
+    elif journal.begun:  # charged to another ledger: two releases would share their coins
         raise InputError(
             f"folder={str(journal.folder)!r}: its charge is not in the ledger {str(ledger.path)!r}"
         )
@@ -90,6 +90,8 @@ def _charge(
     if receipt.plan_fingerprint != fingerprint(plan.public()):
         raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
     if not charge.pays_for(plan.spending, ledger.opening.orders):
-        raise fail("receipt", receipt.id, "was charged less than this plan costs; reserve anew")
+        raise fail(
+            "receipt", receipt.id, "was charged another cost than this plan's; make a new charge"
+        )
     journal.use(charge.nonce, receipt.id)
     return receipt

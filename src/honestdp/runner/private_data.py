@@ -1,7 +1,7 @@
 """The protected rows, opened once a plan is paid for, and split by public row numbers.
 
-Which rows train and which score is a permutation drawn from the spec's own seed: a public
-fact, the same whatever the rows hold. Nothing here is released; only structure raises.
+A permutation from the spec's public seed determines which rows train and which score; it does not
+depend on their content. Nothing here is released, and only the table's structure can raise.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
-    """Rows to train on, and how lots of them are drawn."""
+    """Rows to train on, and the schedule of lots."""
 
     rows: Examples
     schedule: Schedule
@@ -42,10 +42,11 @@ class Part:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateData:
-    """Sensitive. `schema` is that of the plan with learnt bounds filled in, which are paid for.
+    """The encoded rows. Sensitive.
 
-    train: what candidates train on. validation: what they are scored on; None where nothing is
-    scored. rest: what the winner of subset tuning trains on.
+    schema: That of the plan, with learnt bounds (which are paid for) filled in. train: What
+    candidates train on. validation: What they are scored on; None if nothing is scored. rest: What
+    the winner of subset tuning trains on.
     """
 
     schema: Schema
@@ -65,7 +66,7 @@ class PrivateData:
     ) -> PrivateData:
         """Read, encode and split the table."""
         if receipt is None and not randomness.simulated:
-            raise InputError("receipt: none; nothing is opened before it is paid for")
+            raise InputError("receipt: none; the data is opened only after a charge")
         opened = open_rows(plan.spec.schema, table)
         check_rows(plan.spec, opened.rows)
         learnt = journal.learnt(lambda: _learn(plan, opened, randomness))
@@ -78,7 +79,7 @@ class PrivateData:
             part = Part(_examples(encoded, training), first)
             scored = _examples(encoded, validation) if len(validation) else None
             return cls(schema, part, scored, None)
-        # Every row by its own coin: in the subset it trains or scores, out of it it trains last.
+        # Every row by its own coin: in the subset it trains or scores; otherwise it is in the rest.
         assert plan.share is not None
         chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)
         return cls(
@@ -90,9 +91,9 @@ class PrivateData:
 
 
 def schedules(plan: Plan) -> tuple[Schedule, Schedule | None]:
-    """How lots are drawn in the search, and in the training after it where there is one.
+    """The schedule of the search, and of the training after it if there is one.
 
-    Of a random subset neither probability nor divisor may tell its size: both are public.
+    Neither the sampling probability nor the divisor may depend on the size of a random subset.
     """
     steps, q = plan.training.steps, plan.training.sampling_probability
     first, *last = plan.lot_sizes
@@ -102,11 +103,11 @@ def schedules(plan: Plan) -> tuple[Schedule, Schedule | None]:
 
 
 def checked_table(plan: Plan, table: Any, target: Any) -> Any:
-    """The table, opened if it is in memory; raises before anything is paid if that does not have
-    the schema's structure.
+    """Open a table in memory; raise InputError, before anything is paid, if it does not have the
+    schema's structure.
 
-    Only names and the number of rows are read. A path is not opened and a lazy frame not
-    collected: that is opening the data. A `TableFile` says its names and rows by itself.
+    Only names and the number of rows are read. A path is not opened and a lazy frame is not
+    collected: that would be opening the data. A `TableFile` already knows its names and rows.
     """
     if target is not None:
         check_column("target", target)
@@ -114,7 +115,7 @@ def checked_table(plan: Plan, table: Any, target: Any) -> Any:
             raise InputError(f"target: has {len(target)} rows, the plan is for {plan.spec.rows}")
     if isinstance(table, (str, os.PathLike)):
         if not os.path.isfile(table) or not os.access(table, os.R_OK):
-            raise fail("table", str(table), "there is no such file, or it may not be read")
+            raise fail("table", str(table), "does not exist, or cannot be read")
         return table
     if isinstance(table, TableFile):
         wanted = [*plan.spec.schema.input_names, plan.spec.schema.target.column]
@@ -156,7 +157,7 @@ def _learn(plan: Plan, opened: Any, randomness: Randomness) -> dict[str, Numbers
 
 
 def _bytes(encoded: Encoded) -> Iterator[bytes]:
-    """Sensitive: all of it, to tell it from another table."""
+    """The whole encoded table as bytes, for a digest. Sensitive."""
     inputs = encoded.inputs
     dense = isinstance(inputs, np.ndarray)
     for part in (inputs,) if dense else (inputs.data, inputs.indices, inputs.indptr):
@@ -169,7 +170,7 @@ def _examples(encoded: Encoded, rows: Rows) -> Examples:
 
 
 def _with_null(encoded: Encoded, rows: Rows) -> Examples:
-    """The rows and one that counts for nothing: a random subset may be empty."""
+    """The rows and one null record: a random subset may be empty."""
     nothing = np.zeros((1, encoded.inputs.shape[1]), np.float32)
     inputs, targets = encoded.inputs[rows], encoded.targets[rows]
     none = -1 if targets.dtype == np.int64 else np.nan

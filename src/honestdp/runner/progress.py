@@ -1,4 +1,4 @@
-"""What a run says of how far it is."""
+"""Progress reports of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Progress(NamedTuple):
-    """How far a run is; `share` (0 to 1) is None where it would tell how many runs there are."""
+    """The progress of a run; `share` (0 to 1) is None if it would reveal the number of runs."""
 
     stage: str
     share: float | None
@@ -17,6 +17,6 @@ Report = Callable[[Progress], None]
 
 
 def tell(report: Report | None, stage: str, share: float | None = None) -> None:
-    """Say where a run is, if anyone listens."""
+    """Report the progress of a run, if there is a callback."""
     if report is not None:
         report(Progress(stage, share))

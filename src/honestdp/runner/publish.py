@@ -1,4 +1,4 @@
-"""The last step of a run: what was kept becomes files and a card, the ledger is told, it leaves."""
+"""The last step of a run: write files and card, record the release in the ledger, publish."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from honestdp.schema import Schema
 
 
 def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
-    """Raise InputError, before anything is paid, if a model cannot be written to a file and read
-    back; tried on made-up parameters."""
+    """Raise InputError, before anything is paid, unless every model can be serialised and read
+    back; checked with made-up parameters."""
     schema = plan.spec.schema
     for index in {id(model): i for i, model in enumerate(models)}.values():
         blank = torch.zeros(size(models[index]))
@@ -36,7 +36,7 @@ def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
             read_model(write_model(schema, one, [one], simulated=True), plan.spec.model)
         except InputError:
             raise
-        except Exception as error:  # of torch, of safetensors, of JSON
+        except Exception as error:  # from torch, safetensors or JSON
             reason = f"cannot be written to a file ({type(error).__name__})"
             raise InputError(f"model: {reason}; see its buffers and options") from None
 
@@ -50,11 +50,11 @@ def publish(
     receipt: Receipt | None,
     journal: Journal,
 ) -> Release:
-    """Write what may leave of what was kept; the ledger lets it go once.
+    """Release the kept outcomes, as far as the procedure allows; works once per charge.
 
     Args:
-        models: By setting.
-        kept: The winner first.
+        models: The model of each setting.
+        kept: The outcomes, the winner first.
     """
     found = [
         Predictor(
@@ -62,12 +62,12 @@ def publish(
             _score(plan, o),
             schema,
             models[o.draw.setting],
-            o.parameters.clone(),  # memory of its own: a view could hold the losers too
+            o.parameters.clone(),  # a copy: a view would keep the losers in memory
         )
         for o in kept
     ]
     winner = found[0] if found else None
-    # Where only the winner may be seen, no length tells anything of who else was drawn.
+    # If only the winner may be released, the length of a file must not depend on who won.
     settings = () if plan.shows_all else tuple(zip(plan.grid.settings, models, strict=True))
     files = write_model(schema, winner, found[1:], receipt is None, settings)
     chosen = [_chosen(one.setting, one.noisy_score) for one in found]
@@ -95,8 +95,8 @@ def published(
     receipt: Receipt | None,
     journal: Journal,
 ) -> Release | None:
-    """The release of a run that was stopped between the ledger's word and its last file; None if
-    there is no such word."""
+    """Complete a run that was stopped after the ledger recorded its release but before its last
+    file was written; None if the ledger has no such release."""
     if ledger is None or receipt is None:
         return None
     left = next((c.left for c in ledger.history() if c.receipt == receipt), None)
@@ -106,8 +106,8 @@ def published(
     card = files and Card.from_json(files[CARD])
     if not files or not card or card.digest != left.what:  # a copy of the run was released instead
         raise InputError(
-            f"charge {receipt.id}: was released before, and not as this folder has it; the copy "
-            "that was released holds the model: remove this one, it holds what must not leave"
+            f"charge {receipt.id}: was released from another copy of this folder, which holds the "
+            "model; remove this one, it holds what must not be released"
         )
     files[CARD] = _written(plan, _entered(card, ledger, receipt, left.head))
     found = read(files, plan.spec.model)
@@ -126,7 +126,7 @@ def _entered(card: Card, ledger: Ledger, receipt: Receipt, head: str) -> Card:
 
 
 def _written(plan: Plan, card: Card) -> bytes:
-    """The card's file, as long whoever won where only the winner may be seen."""
+    """The card's file; if only the winner may be released, its length does not depend on it."""
     might = () if plan.shows_all else (_chosen(s, WIDEST) for s in plan.grid.settings)
     return card.to_json(room_for(card.winner, might) if card.winner else 0)
 

@@ -1,10 +1,10 @@
-"""The whole story: plan, pay, open, train, score, select, release.
+"""`run`: charge the ledger, open the data, train, score, select, release.
 
     plan = make_plan(Spec(schema=schema, rows=48842, epsilon=1))
     release = run(plan, "table.csv", ledger)
 
-One (epsilon, delta) covers all of it. The ledger is charged before the data is opened, and is
-never paid back. A seed in place of a ledger makes a simulation, which protects nobody and says so.
+One (epsilon, delta) covers all of it. The ledger is charged before the data is opened; a charge is
+never refunded. A seed instead of a ledger makes a simulation, which is marked as not private.
 """
 
 from __future__ import annotations
@@ -43,33 +43,33 @@ def run(
     executor: str | Executor = "local",
     config: str = "",
 ) -> Release:
-    """Carry out a plan on a table; what comes back is all that leaves.
+    """Carry out a plan on a table, and return everything that is released.
 
     Args:
         plan: From `make_plan`.
         table: A path to a CSV or Parquet file, or a table in memory.
         ledger: The data set's budget, charged with `plan.spending`.
-        target: The cells to predict, where they are not a column of the table.
-        seed: Simulate instead of charging a ledger: nobody is protected.
-        receipt: Of an earlier charge for the same plan whose run did not come to a release. It
-            gives one release in all, however often it is tried, and draws everything anew: for a
-            machine that went down. What stopped the earlier run must not have depended on the
-            data, nor on how long it took: whoever may lose patience gives a folder, which keeps K.
-        folder: Where the run is kept. What is released is written there; until then an interrupted
-            run (Ctrl-C, a machine that went down) goes on when it is called again in the same way.
-        progress: Called now and then; where K is a secret it is told no more than the stage.
-        workers: Threads to train in; by default one a core.
-        executor: Where to train: the name of a registered executor, or one of them.
-        config: How the run was asked for, in public words, kept in the folder beside what leaves.
+        target: The cells to predict, if they are not a column of the table.
+        seed: Simulate instead of charging a ledger; not private.
+        receipt: The receipt of an earlier charge for the same plan whose run was not released, for
+            example because the machine went down. It allows one release, however many attempts, and
+            everything is drawn afresh. What stopped the earlier run must not have depended on the
+            data or on its duration; if it may, use a folder, which keeps K.
+        folder: Where to keep the run. The release is written there. A run interrupted before that
+            (Ctrl-C, a machine that went down) is resumed by the same call.
+        progress: Called now and then with the stage and, unless K is secret, the share done.
+        workers: Number of threads to train in; by default one per core.
+        executor: Where to train: the name of a registered executor, or an executor.
+        config: The configuration of the run, public, stored in the folder with the release.
 
     Returns:
-        The release: the winner, every candidate where all may leave, and the card.
+        The release: the winner, every candidate if all may be released, and the card.
 
     Raises:
-        InputError: If something given is wrong; nothing was charged, or the message says what was.
+        InputError: If an argument is wrong; nothing was charged, or the message says what was.
         BudgetError: If the ledger does not cover the plan; nothing was charged.
-        SearchError: If a paid search failed inside; told by its kind alone.
-        Interrupted: On Ctrl-C in a run that can go on; the message says how.
+        SearchError: If a paid search failed; the message gives only the type of the error.
+        Interrupted: On Ctrl-C in a run that can be resumed; the message says how.
 
     Example:
         >>> release = run(plan, "visits.csv", ledger)  # doctest: +SKIP
@@ -78,19 +78,19 @@ def run(
     check_call(plan, progress, workers)
     check_paid_or_simulated(ledger, seed)
     placed = _executor(executor, workers)
-    table = checked_table(plan, table, target)  # of what is in memory, columns and row count
+    table = checked_table(plan, table, target)  # columns and row count, of a table in memory
     models = _models(plan)
     account = Account(ledger, receipt, seed)
     with Session(plan, models, account, folder, config, progress) as session:
         before = session.published()
-        if before is not None:  # all but its last files were written
+        if before is not None:  # interrupted while the last files were written
             return before
         journal, randomness = session.journal, session.randomness
         with session.reading():
             data = PrivateData.open(plan, table, target, session.receipt, randomness, journal)
         trainer = Trainer(plan, models, randomness, journal, progress, placed)
 
-        def tried(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
+        def train_and_select(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
             fitted = trainer.train(draws, data.train)
             scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
             new = outcomes(draws, fitted, scores, randomness)
@@ -98,8 +98,8 @@ def run(
 
         with session.searching():
             kept: list[Outcome] = []
-            for draws in schedule(plan, randomness, session.group_size):  # a secret number
-                kept = journal.once(tried, kept, draws)
+            for draws in schedule(plan, randomness, session.group_size):  # a secret number of them
+                kept = journal.once(train_and_select, kept, draws)
             if data.rest is not None:
                 kept = journal.once(trainer.final, kept, data.rest)
         return session.publish(data.schema, kept)  # once
@@ -107,8 +107,8 @@ def run(
 
 
 def check_call(plan: object, report: object, workers: object) -> None:
-    """Raise before anything is paid if `run` was called with something else than it takes."""
-    if not isinstance(plan, Plan):  # its type alone: it may be data
+    """Check the types of the arguments of `run`, before anything is paid."""
+    if not isinstance(plan, Plan):  # show only its type: it may be data
         raise InputError(f"plan: is a {type(plan).__name__}; give make_plan(Spec(...))")
     if report is not None and not callable(report):
         raise InputError(f"progress: is a {type(report).__name__}; give a function")

@@ -1,6 +1,6 @@
 """A search's draws, group by group, and their noisy scores.
 
-Which candidates are drawn and which are kept is the procedure's to say (`honestdp.procedures`).
+The procedure (`honestdp.procedures`) decides which candidates are drawn and which are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[Draw]]:
-    """The draws of a search, some at a time. Their number is sealed, unless all are shown."""
+    """The draws of a search, in groups. Their number is secret unless all are released."""
     draws = plan.procedure.draws(
         len(plan.grid), lambda index: randomness.uniform(Purpose.COINS, index, 0)
     )
@@ -41,14 +41,14 @@ def noisy_scores(
     rows: Examples | None,
     randomness: Randomness,
 ) -> Floats:
-    """A score for every draw, each with noise of its own; higher is better.
+    """A score for every draw, each with independent noise; higher is better.
 
-    Sums of the metric's values, their sign changed where smaller is better, in whole units: one
-    record moves each by at most UNITS, and they are shown times `plan.sensitivity` / UNITS. The
+    A score is a sum of the metric's values, negated if smaller is better, in whole units: one
+    record changes it by at most UNITS, and the result is scaled by `plan.sensitivity` / UNITS. The
     noise is whole units too, round(s X) for a normal X, drawn exactly: the Gaussian mechanism,
     rounded after the noise.
 
-    Where scores are not shown ("pick"), floor(s G) for Gumbel's G is added and the largest is
+    If scores are not released ("pick"), floor(s G) for Gumbel's G is added and the largest is
     picked. *Theorem:* with s = UNITS / e that is e-DP for monotone scores, exactly. *Proof:* a null
     record moves all scores by 0 to UNITS the same way. Fix the noise of all draws but i, and the
     coins that break ties; i is picked where its noise is at least some t, and with the other table
@@ -75,7 +75,7 @@ def noisy_scores(
 def _exact_units(
     metric: Metric, models: Sequence[Model], parameters: Sequence[Tensor], rows: Examples
 ) -> NDArray[np.int64]:
-    """Sensitive: the scores without noise, in whole units. Equal models are scored together."""
+    """The scores without noise, in whole units. Sensitive. Equal models are scored together."""
     found = np.empty(len(models), dtype=np.int64)
     for model in dict.fromkeys(models):
         own = [i for i, other in enumerate(models) if other == model]
@@ -87,7 +87,7 @@ def _exact_units(
 def outcomes(
     draws: Sequence[Draw], parameters: Sequence[Tensor], scores: Floats, randomness: Randomness
 ) -> list[Outcome]:
-    """The finished runs, each with a coin that breaks ties."""
+    """The outcomes of finished runs, each with a coin that breaks ties."""
     coins = [float(randomness.uniforms(Purpose.SCORES, draw.number, 1, 1)[0]) for draw in draws]
     found = zip(draws, parameters, scores.tolist(), coins, strict=True)
     return [Outcome(*outcome) for outcome in found]

@@ -1,4 +1,4 @@
-"""`Session`: what a run asks of the outside: its charge, its folder, Ctrl-C, failure, release."""
+"""`Session`: the charge, folder, interruption, errors and release of one run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from honestdp.schema import Schema
 
 @dataclass(frozen=True)
 class Account:
-    """Who pays: a ledger, by a new charge or an earlier `receipt`; or, with a seed, nobody."""
+    """What pays for a run: a ledger, by a new charge or an earlier `receipt`; or, in a simulation
+    with a seed, nothing."""
 
     ledger: Ledger | None
     receipt: Receipt | Charge | None
@@ -36,8 +37,8 @@ class Account:
 class Session:
     """One run, from its charge to its release, as a context manager.
 
-    Entering charges the ledger, before anything is read; leaving lets go of the run's folder. What
-    goes wrong inside is held back, and told after the `with` by `fail`, as far as it may be told:
+    Entering charges the ledger, before anything is read; leaving unlocks the run's folder. An
+    exception inside is suppressed, and `fail` raises its public form after the `with`:
 
         with Session(...) as session:
             with session.reading():
@@ -47,14 +48,14 @@ class Session:
             return session.publish(schema, kept)
         session.fail()
 
-    The failure itself must not hang on as the context of what is raised, for its text may quote a
-    row. An exception that is raised while a `with` is being left has that context; one raised after
-    it has none.
+    The original exception must not be the context of the one that is raised, as its text may quote
+    a row. An exception raised in `__exit__` would have that context; one raised after the `with`
+    has none.
 
     Attributes:
-        journal: What is written down so that the run can go on.
-        randomness: Of the run: secret, or from the seed.
-        receipt: Of the charge; None in a simulation.
+        journal: The record from which the run can be resumed.
+        randomness: The run's randomness: secret, or from the seed.
+        receipt: The receipt of the charge; None in a simulation.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Session:
                 Randomness(self.journal.coins) if seed is None else Randomness.simulation(seed)
             )
             tell(self.report, "opening")
-            account = self._account  # spent now, even if we crash
+            account = self._account  # spent from here on, even if we crash
             self.receipt = charge(self.plan, account.ledger, account.receipt, self.journal)
         except BaseException:
             self.journal.close()
@@ -96,29 +97,29 @@ class Session:
         self.journal.close()
         if error is None:
             return False
-        self._failure = self._told(error)
+        self._failure = self._public_error(error)
         return self._failure is not error
 
     def fail(self) -> NoReturn:
-        """Raise what went wrong inside, as far as it may be told."""
+        """Raise the public form of the exception that ended the block."""
         assert self._failure is not None
         raise self._failure
 
     @property
     def group_size(self) -> int:
-        """How many draws are trained together, by public facts alone."""
+        """Number of draws that are trained together; depends on public facts alone."""
         return self._state.group_size
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Where the table is read: what is wrong with it is told with the way to use the charge."""
+        """The block that reads the table; its errors say how to use the charge again."""
         self._stage = "reading"
         yield
         self._stage = "charged"
 
     @contextmanager
     def searching(self) -> Iterator[None]:
-        """Where candidates are trained and compared: a failure is told by its kind alone, and
+        """The block that trains and compares candidates: only the type of an error is shown, and
         Ctrl-C pauses at the next step."""
         self._stage = "searching"
         tell(self.report, "searching")
@@ -128,16 +129,16 @@ class Session:
         self._stage = "charged"
 
     def published(self) -> Release | None:
-        """The release of a run of which all but its last files was written before."""
+        """The release of a run that was interrupted while its last files were written, if any."""
         return published(self.plan, self._account.ledger, self.receipt, self.journal)
 
     def publish(self, schema: Schema, kept: Sequence[Outcome]) -> Release:
-        """Release what was kept: once for each charge."""
+        """Release the kept outcomes; works once per charge."""
         ledger = self._account.ledger
         return publish(self.plan, schema, self.models, kept, ledger, self.receipt, self.journal)
 
-    def _told(self, error: BaseException) -> BaseException:
-        """What is said of a failure; the failure itself where all of it may be."""
+    def _public_error(self, error: BaseException) -> BaseException:
+        """The form of an error that may be shown; the error itself if all of it may be."""
         if isinstance(error, KeyboardInterrupt):
             return self._interrupted(error)
         if not isinstance(error, Exception):
@@ -154,19 +155,19 @@ class Session:
         return Interrupted(f"interrupted{stands}. Run again with {self._again} to go on {where}")
 
     def _unreadable(self, error: Exception) -> Exception:
-        """By its kind alone where it is not about structure: its text may quote a cell."""
+        """Show only the type of an error that is not about structure: its text may quote a cell."""
         if self.receipt is None or isinstance(error, FolderError):
             return error
         known = isinstance(error, InputError)
-        said = str(error) if known else f"table: cannot be read ({type(error).__name__})"
+        reason = str(error) if known else f"table: cannot be read ({type(error).__name__})"
         return InputError(
-            f"{said}. The charge stands and nothing was released: mend the table and run again "
+            f"{reason}. The charge stands and nothing was released: fix the table and run again "
             f"with {self._again}"
         )
 
     def _sealed(self, error: Exception) -> Exception:
-        """By its kind alone in production: its text may quote a row, or tell how far a best-of-K
-        search had come."""
+        """Show only the type of an error in a paid run: its text may quote a row, or reveal how far
+        a best-of-K search had come."""
         if isinstance(error, FolderError):
             return FolderError(str(error))
         if self.receipt is None or (self.plan.shows_all and isinstance(error, InputError)):
@@ -179,7 +180,7 @@ class Session:
 
     @property
     def _again(self) -> str:
-        """What an interrupted run is called again with."""
+        """The argument or command that resumes an interrupted run."""
         if self.journal.folder is not None:
             return self.journal.again
         return "" if self.receipt is None else f"receipt=ledger.charge({self.receipt.id})"

@@ -1,4 +1,4 @@
-"""From a plan's settings to trained parameters: which model, which candidate, on which rows."""
+"""Train a plan's draws: which model and candidate, on which rows."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from honestdp.resume.journal import Journal
 from honestdp.runner.private_data import Part, schedules
 from honestdp.runner.progress import Report, tell
 
-_FINAL = 2**32 - 2  # the stream number of the training after the search: no draw has it
+_FINAL = 2**32 - 2  # stream number of the training after the search; no draw uses it
 
 
 def models_of(plan: Plan) -> list[Model]:
-    """The model of every setting. Raises if one cannot be trained on such rows by such steps:
-    before anything is paid, on rows made up."""
+    """The model of every setting. Raises InputError, before anything is paid, if one cannot be
+    trained on rows of this form; checked on made-up rows."""
     spec = plan.spec
     options = [plan.grid.model_options(i) for i in range(len(plan.grid))]
     made: list[tuple[dict[str, Any], Model]] = []
-    for given in options:  # alike settings share a model: they can train together
+    for given in options:  # equal options share a model, so that they can train together
         if all(given != known for known, _ in made):
             made.append((given, spec.described.build(given)))
     models = [next(model for known, model in made if known == given) for given in options]
@@ -49,7 +49,7 @@ def models_of(plan: Plan) -> list[Model]:
 
 
 def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
-    """The winner of a tuning subset as it trains on the rest, whose lots are larger."""
+    """The winner of a tuning subset, its learning rate scaled to the larger lots of the rest."""
     rule = optimizer(candidate.rule)
     if not rule.scales_with_lot:
         return candidate
@@ -59,8 +59,8 @@ def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trainer:
-    """Trains the draws of a plan. Where all may be seen `report` is told how far it is; the journal
-    may ask for pauses to note that, and for an end."""
+    """Trains the draws of a plan. `report` gets the progress if all candidates are released. The
+    journal can pause a training to save its state, and can end it."""
 
     plan: Plan
     models: Sequence[Model]
@@ -91,12 +91,12 @@ class Trainer:
             part.schedule,
             self.randomness,
             numbers=[draw.number for draw in draws],
-            # How far a sealed search has come would tell how long it is.
+            # The progress of a best-of-K search would reveal K.
             progress=self._progress(draws) if self.report and self.plan.shows_all else None,
         )
         found = self._under_way(draws, models, candidates, part)
         while found is None or not found.finished:
-            # A new `stop` for every round: it lets at least one step be made.
+            # A new `stop` for every round: each allows at least one step.
             found = self.executor.train(replace(work, stop=self.journal.stop), found)
             self.journal.note(draws, found.states)
         return [found.parameters(i) for i in range(len(draws))]
@@ -108,7 +108,7 @@ class Trainer:
         candidates: Sequence[Candidate],
         part: Part,
     ) -> Trained | None:
-        """What an interrupted run had trained of this, to go on with."""
+        """The saved state of this training in an interrupted run; None if it had not begun."""
         states = self.journal.under_way(draws)
         if states is None:
             return None
@@ -118,7 +118,7 @@ class Trainer:
         return Trained(*what, tuple(states), ())
 
     def _progress(self, draws: Sequence[Draw]) -> Callable[[int, int], None]:
-        """Where all are shown, draws are numbered by setting, and come in groups."""
+        """A callback for one group; where all are released, draws are numbered by setting."""
         before, every = draws[0].number, len(self.plan.grid)
 
         def report(done: int, total: int) -> None:

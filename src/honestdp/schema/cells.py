@@ -1,10 +1,10 @@
-"""One column of cells as numbers, or as places in a list of declared words. Never raises.
+"""One column of cells as numbers, or as indices into a list of categories. Never raises.
 
-What a cell means does not depend on the other cells, on how the table was stored, nor on what
-type the column has: the cell 1 is the same as "1", " 1 ", 1.0, "1.0" and 1+0j, true the same as 1.
-A cell is missing if it is null, empty, or a number that is not finite.
-Whole columns are converted by compiled code; only columns of mixed Python objects, and stored
-types that are neither numbers nor text (dates), are written out as text cell by cell.
+The meaning of a cell does not depend on other cells, the format of the table or the type of the
+column: 1 is the same as "1", " 1 ", 1.0, "1.0" and 1+0j, and true is the same as 1. A cell is
+missing if it is null, empty, or a number that is not finite. Whole columns are converted by
+compiled code; only columns of mixed Python objects, and stored types that are neither numbers nor
+text (dates), are converted to text cell by cell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from honestdp.schema.fields import written
 
-MISSING, UNKNOWN = -2, -1  # places that are none of the declared words
+MISSING, UNKNOWN = -2, -1  # indices of cells that are none of the categories
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 NOT_FINITE = r"(?i:[+-]?(nan|inf|infinity))"
 TEXT = pa.large_string()
@@ -42,7 +42,7 @@ class Cells:
         return f"Cells({len(self)} rows)"
 
     def numbers(self) -> NDArray[np.float64]:
-        """Each cell as a number; NaN where it is missing, no number or not finite."""
+        """Each cell as a number; NaN if it is missing, not a number or not finite."""
         column = self._column
         if pa.types.is_dictionary(column.type):
             values = Cells(_plain(column.dictionary)).numbers()
@@ -51,26 +51,26 @@ class Cells:
             return _finite(_floats(column))
         return _finite(_parsed(pc.utf8_trim_whitespace(column)))
 
-    def places(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Where each cell stands in the list of words; `MISSING` or `UNKNOWN` otherwise."""
+    def places(self, categories: Sequence[str]) -> NDArray[np.int64]:
+        """The index of each cell in the list of categories; else `MISSING` or `UNKNOWN`."""
         column = self._column
         if pa.types.is_dictionary(column.type):
-            values = Cells(_plain(column.dictionary)).places(words)
+            values = Cells(_plain(column.dictionary)).places(categories)
             return _taken(values, column.indices, MISSING)
         if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-            return _by_number(_floats(column), words)
+            return _by_number(_floats(column), categories)
         column = pc.utf8_trim_whitespace(column if _is_text(column.type) else column.cast(TEXT))
-        found = pc.index_in(column, value_set=pa.array(words, TEXT))
+        found = pc.index_in(column, value_set=pa.array(categories, TEXT))
         places = pc.fill_null(found, UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int64)
         empty = pc.fill_null(pc.equal(column, ""), True).to_numpy(zero_copy_only=False)
         places[empty] = MISSING
         rest = np.flatnonzero(places == UNKNOWN)
         if len(rest):
-            places[rest] = _other_spellings(column.take(pa.array(rest)), words)
+            places[rest] = _other_spellings(column.take(pa.array(rest)), categories)
         return places
 
     def texts(self) -> list[str | None]:
-        """Each cell as text without surrounding white space; None where it is missing."""
+        """Each cell as text without surrounding white space; None if it is missing."""
         column = self._column
         if pa.types.is_dictionary(column.type):
             column = _plain(column.dictionary.take(column.indices))
@@ -86,9 +86,9 @@ class Cells:
         """The cells of these rows."""
         return Cells(self._column.take(pa.array(rows)))
 
-    # Of the whole column. Sensitive, and for simulations: a schema is declared, not read off rows
+    # Facts about the whole column. Sensitive; for simulations only: a schema is declared
 
-    def words(self) -> list[str]:
+    def categories(self) -> list[str]:
         """Every distinct cell that is not missing, as text."""
         column = self._column
         if pa.types.is_dictionary(column.type):
@@ -97,8 +97,8 @@ class Cells:
             values = _floats(column)
             return [written(v) for v in np.unique(values[np.isfinite(values)]).tolist()]
         column = pc.utf8_trim_whitespace(column if _is_text(column.type) else column.cast(TEXT))
-        found = {word for word in pc.unique(column).to_pylist() if word}
-        return sorted(word for word in found if not re.fullmatch(NOT_FINITE, word))
+        found = {text for text in pc.unique(column).to_pylist() if text}
+        return sorted(text for text in found if not re.fullmatch(NOT_FINITE, text))
 
     def filled(self) -> int:
         """How many cells are not missing."""
@@ -137,7 +137,7 @@ def _plain(column: pa.Array) -> pa.Array:
     if types.is_decimal(kind) or types.is_dictionary(kind):
         return column
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        column, kind = column.cast(TEXT), pa.large_binary()  # files may call text what is none
+        column, kind = column.cast(TEXT), pa.large_binary()  # it may not be UTF-8
     if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
         column = column.cast(pa.large_binary())
         try:
@@ -150,12 +150,12 @@ def _plain(column: pa.Array) -> pa.Array:
 def _object(cell: pa.Scalar) -> object:
     try:
         return cell.as_py()
-    except Exception:  # a date outside the calendar, say
+    except Exception:  # such as a date outside the calendar
         return None
 
 
 def _texts(values: Iterable[Any]) -> pa.Array:
-    """Python objects as text. All str (or missing): compiled; else cell by cell."""
+    """Python objects as text: by compiled code if all are str or missing, else cell by cell."""
     values = values if isinstance(values, np.ndarray) else list(values)
     if not isinstance(values, np.ndarray) or values.dtype.kind in "OUT":
         try:
@@ -166,7 +166,7 @@ def _texts(values: Iterable[Any]) -> pa.Array:
 
 
 def _text(value: Any) -> str | None:
-    """One cell as text. Whatever its class does, nothing is raised."""
+    """One cell as text. Never raises, whatever its class does."""
     try:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
@@ -195,7 +195,7 @@ def _text(value: Any) -> str | None:
 
 
 def _is_null(value: Any) -> bool:
-    """pandas' NA and NaT, NumPy's NaT: not equal to themselves, or unable to say."""
+    """Whether a value is null: pandas' NA and NaT and NumPy's NaT do not equal themselves."""
     same = value == value
     return same is not True and not (isinstance(same, np.bool_) and bool(same))
 
@@ -216,39 +216,39 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _parsed(column: pa.Array) -> NDArray[np.float64]:
-    """Trimmed text as numbers, infinite where it says so; NaN where it is no number."""
+    """Trimmed text as numbers, possibly infinite; NaN if it is not a number."""
     digits = pc.if_else(pc.match_substring_regex(column, NUMBER), column, None)
     values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     rest = np.flatnonzero(np.isnan(values))
     if len(rest):
-        words = pc.utf8_lower(column.take(pa.array(rest)))
-        for word, value in (("true", 1.0), ("false", 0.0)):
-            said = pc.fill_null(pc.equal(words, word), False).to_numpy(zero_copy_only=False)
-            values[rest[said]] = value
+        texts = pc.utf8_lower(column.take(pa.array(rest)))
+        for text, value in (("true", 1.0), ("false", 0.0)):
+            equal = pc.fill_null(pc.equal(texts, text), False).to_numpy(zero_copy_only=False)
+            values[rest[equal]] = value
     return values
 
 
-def _other_spellings(column: pa.Array, words: Sequence[str]) -> NDArray[np.int64]:
-    """Places of text that is none of the words as it stands: compared as numbers.
+def _other_spellings(column: pa.Array, categories: Sequence[str]) -> NDArray[np.int64]:
+    """Indices of text that equals no category: compared as numbers.
 
-    Text that says "nan" or "inf" is a number that is not finite: missing.
+    The texts "nan" and "inf" are numbers that are not finite: missing.
     """
     values = _parsed(column)
-    places = _by_number(values, words)
+    places = _by_number(values, categories)
     not_finite = pc.match_substring_regex(column, f"^{NOT_FINITE}$")
     places[np.isnan(values)] = UNKNOWN
     places[not_finite.to_numpy(zero_copy_only=False)] = MISSING
     return places
 
 
-def _by_number(values: NDArray[np.float64], words: Sequence[str]) -> NDArray[np.int64]:
-    """Places of numbers among the words that are numbers; `MISSING` where not finite.
+def _by_number(values: NDArray[np.float64], categories: Sequence[str]) -> NDArray[np.int64]:
+    """Indices of numbers among the categories that are numbers; `MISSING` if not finite.
 
-    Of two words for one number ("1" and "01") the plain one counts, else the first.
+    Of two categories for one number ("1" and "01") the plain one counts, else the first.
     """
-    numbers = _parsed(pa.array(words, TEXT)).tolist()
-    usable = [i for i in range(len(words)) if math.isfinite(numbers[i])]
-    usable.sort(key=lambda i: (words[i] != written(numbers[i]), i))
+    numbers = _parsed(pa.array(categories, TEXT)).tolist()
+    usable = [i for i in range(len(categories)) if math.isfinite(numbers[i])]
+    usable.sort(key=lambda i: (categories[i] != written(numbers[i]), i))
     known, first = np.unique([numbers[i] for i in usable], return_index=True)
     places = np.full(len(values), UNKNOWN, dtype=np.int64)
     if len(known):

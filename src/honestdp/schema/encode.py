@@ -1,4 +1,4 @@
-"""Rows as numbers, by the declared facts alone.
+"""Encode rows as numbers, by the declared facts alone.
 
 The contract that privacy rests on: encoded row i is a function of row i of the table and of the
 schema, of nothing else. No row is dropped, reordered or merged, nothing is inferred from values,
@@ -32,7 +32,7 @@ Inputs: TypeAlias = Any  # NDArray[np.float32] [n, width], or a csr_matrix of th
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
-    """Encoded rows. Sensitive, but for `names` and the shapes.
+    """Encoded rows. Sensitive, except `names` and the shapes.
 
     inputs: float32 array or CSR matrix [n, width]; targets: int64 classes or float32 [n].
     """
@@ -50,7 +50,7 @@ class Encoded:
 
 
 def open_rows(schema: Schema, table: Any) -> Table:
-    """A table opened once; `encode` and `learn_bounds` take it like the table itself."""
+    """Open a table once; `encode` and `learn_bounds` take the result like the table itself."""
     opened = open_table(table, _names(schema))
     opened.check(schema.input_names)
     return opened
@@ -63,7 +63,7 @@ def _names(schema: Schema) -> list[str]:
 def encode(
     schema: Schema, table: Any, target: Any = None, *, sparse: bool | None = None
 ) -> Encoded:
-    """Inputs and targets; `target`: its cells, where they are not a column of the table."""
+    """Encode inputs and targets; `target`: its cells, if they are not a column of the table."""
     opened = open_rows(schema, table)
     if target is None:
         opened.check(_names(schema))
@@ -75,10 +75,10 @@ def encode(
 
 
 def encode_inputs(schema: Schema, table: Any, *, sparse: bool | None = None) -> Inputs:
-    """The inputs of every row: float32 [n, width], CSR where `sparse` (by default the schema's)."""
+    """Encode the inputs: float32 [n, width], CSR if `sparse` (by default as the schema)."""
     if schema.to_learn:
         raise InputError(
-            f"columns.{schema.to_learn[0]}: says 'learn', and nothing was learnt yet; learn it "
+            f"columns.{schema.to_learn[0]}: is to be learnt, and was not learnt yet; learn it "
             "with learn_bounds, or declare it"
         )
     opened = open_rows(schema, table)
@@ -96,14 +96,14 @@ def _target_cells(schema: Schema, target: Any, rows: int) -> Cells:
     try:
         column = cells(column_of(target))
     except Exception:
-        raise InputError(f"{called} is not a list of cells, one a row") from None
+        raise InputError(f"{called} is not a list of cells, one per row") from None
     if len(column) != rows:
         raise InputError(f"{called} has {len(column)} rows, the table {rows}: give one each")
     return column
 
 
 def _entries(column: Column, table: Table) -> Entries:
-    """A column's entries; raises if its kind does not keep to its own declaration."""
+    """A column's entries; raises InputError unless they have the shape that its kind declares."""
     positions, values = column.encode(table.cells(column.name))
     shape = (table.rows, column.entries)
     if values.shape != shape or positions.shape not in (shape, shape[1:]):
@@ -175,8 +175,8 @@ def _scale_to_norm(
     """Scale each row, in place, to the declared norm, if there is one.
 
     squares: each row's squared norm. values: [row, column], or single entries and their rows.
-    In float64: what the smallest cells are multiplied with is beyond the range of float32, and a
-    record must not make NumPy warn.
+    In float64: the factor of the smallest cells exceeds the range of float32, and a record must not
+    make NumPy warn.
     """
     if schema.row_norm is None:
         return

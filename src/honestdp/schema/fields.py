@@ -1,4 +1,4 @@
-"""Field types of declarations: numbers, names and words as pydantic checks them.
+"""Field types of declarations: numbers, names and categories, as pydantic checks them.
 
 A kind of column, built in or your own, declares its fields with these, so that every kind refuses
 the same wrong values with the same messages.
@@ -7,6 +7,7 @@ the same wrong values with the same messages.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints
@@ -19,8 +20,8 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _word(value: Any) -> Any:
-    """Convert a category written as a number or a boolean to the word for it."""
+def _category(value: Any) -> Any:
+    """Convert a category written as a number or a boolean to text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int) and abs(value) < 1e300:
@@ -44,8 +45,10 @@ Number = Annotated[
 ]
 Text = Annotated[str, StringConstraints(strict=True)]
 Name = Annotated[str, StringConstraints(strict=True, strip_whitespace=True)]
-Word = Annotated[str, BeforeValidator(_word), StringConstraints(strict=True, strip_whitespace=True)]
-Words = Annotated[tuple[Word, ...], BeforeValidator(_tuple), Field(strict=True)]
+Category = Annotated[
+    str, BeforeValidator(_category), StringConstraints(strict=True, strip_whitespace=True)
+]
+Categories = Annotated[tuple[Category, ...], BeforeValidator(_tuple), Field(strict=True)]
 Pair = Annotated[tuple[Number, Number], BeforeValidator(_tuple), Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 
@@ -57,14 +60,26 @@ def check_pair(name: str, pair: tuple[float, float]) -> None:
         raise ValueError(f"{name} = [{low:g}, {high:g}]: needs low < high")
 
 
-def check_words(name: str, words: tuple[str, ...], least: int) -> None:
-    """Raise ValueError if there are fewer than `least` words, an empty one, or one twice."""
-    if len(words) < least:
-        raise ValueError(f"{name} = {list(words)}: needs at least {least}")
+def check_categories(name: str, categories: tuple[str, ...], least: int) -> None:
+    """Raise ValueError if there are fewer than `least` categories, an empty one, or one twice."""
+    if len(categories) < least:
+        raise ValueError(f"{name} = {list(categories)}: needs at least {least}")
     seen: set[str] = set()
-    for word in words:
-        if not word:
-            raise ValueError(f'{name} holds an empty word: an empty cell is missing; use "missing"')
-        if word in seen:
-            raise ValueError(f"{name} holds {word[:60]!r} twice: keep one")
-        seen.add(word)
+    for one in categories:
+        if not one:
+            raise ValueError(f'{name} holds an empty text: an empty cell is missing; use "missing"')
+        if one in seen:
+            raise ValueError(f"{name} holds {one[:60]!r} twice: keep one")
+        seen.add(one)
+
+
+# Old names, for a year after the version in which they were replaced (CONTRIBUTING.md).
+_RENAMED = {"Word": "Category", "Words": "Categories", "check_words": "check_categories"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    now = _RENAMED[name]
+    warnings.warn(f"{__name__}.{name} is now {now}", DeprecationWarning, stacklevel=2)
+    return globals()[now]

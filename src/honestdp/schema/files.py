@@ -3,9 +3,9 @@
 CSV: comma-separated (`.tsv`: tabs; a header without commas but with semicolons or tabs: those), a
 header line, UTF-8; `.gz`, `.bz2` and `.zst` are unpacked. Bytes that are not UTF-8 become
 replacement characters in their cell. A line with more or fewer cells than the header, or a quote
-that never closes, is a fault of the file and raises: rows are neither dropped nor padded. An empty
-line is no row, unless the table has one column only: then it is a missing cell.
-Parquet is recognised by its first four bytes, whatever the file is called.
+that never closes, is an error of the file and raises: rows are neither dropped nor padded. An empty
+line is not a row, unless the table has only one column: then it is a missing cell.
+Parquet is recognised by its first four bytes, whatever the file's name.
 
 The errors of the readers quote cells; none of their text is passed on.
 """
@@ -36,9 +36,9 @@ class TableFile:
     """A CSV or Parquet file: its names and its number of rows, which are public, and its cells.
 
     Before a plan is charged only `names` and `count_rows` may be used. Counting the rows of a CSV
-    takes a parse of all of it: a quoted cell may hold line ends, and a broken line has to be found
-    before the budget is spent on it. So that the file is parsed once, the parsed cells wait in
-    here, unread, for `read`, which hands them out and keeps nothing.
+    requires parsing all of it: a quoted cell may hold line ends, and a broken line has to be found
+    before the budget is spent. So that the file is parsed only once, the parsed cells are held here
+    for `read`, which returns and forgets them.
 
     Args:
         path: The file; only its header is read at first.
@@ -69,11 +69,11 @@ class TableFile:
         return f"TableFile({str(self.path)!r})"
 
     def check(self, wanted: Sequence[str]) -> None:
-        """Raise InputError unless every wanted column is there exactly once."""
+        """Raise InputError unless the file has every wanted column exactly once."""
         check_names(str(self.path), [name.strip() for name in self.names], wanted)
 
     def count_rows(self, wanted: Sequence[str]) -> int:
-        """The number of rows. wanted: the columns that `read` will be called for."""
+        """Count the rows. wanted: the columns that `read` will be called with."""
         if self._parquet:
             with _sound_parquet(self.path):
                 return int(parquet.read_metadata(self.path).num_rows)
@@ -82,7 +82,7 @@ class TableFile:
         return int(self._parsed[1].num_rows)
 
     def read(self, wanted: Sequence[str]) -> pa.Table:
-        """The wanted columns (those that the file has), or all of a Parquet file. Sensitive."""
+        """Read the wanted columns that the file has; all columns of a Parquet file. Sensitive."""
         if self._parquet:
             with _sound_parquet(self.path):
                 return parquet.ParquetFile(self.path).read()
@@ -100,7 +100,7 @@ def check_names(source: str, names: Sequence[str], wanted: Sequence[str]) -> Non
     count = Counter(names)
     absent = [name for name in wanted if not count[name]]
     if absent:
-        # Where most are absent its "names" may be the cells of a row: they are not shown.
+        # If most are absent, the "names" may be cells of a row: they are not shown.
         there = f"it has {_listed(names)}" if 2 * len(absent) < len(wanted) else _HEADER
         raise InputError(f"{source}: no column {_listed(absent)}; {there}")
     twice = [name for name in wanted if count[name] > 1]
@@ -117,14 +117,13 @@ def _listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file (by links too), or to files of equal bytes.
+    """Whether two paths lead to the same file (also by links), or to files of equal bytes.
 
-    For a protected table and a file that the caller says is public, before anything is paid. Bytes
-    are compared and forgotten: no cell is parsed, and only yes or no comes out. A yes tells the
-    caller, whose file it is, that it holds the whole table. They are read to the end, so that the
-    time tells no more. Nothing finer is compared: whether single rows are in a file is just what is
-    protected. So neither a part of the table is found, nor its rows in another order or format,
-    with other line ends, or packed by gzip.
+    Compares a protected table with a file that the caller declares public, before anything is paid.
+    No cell is parsed, and only yes or no is returned; a yes tells the caller that their own file
+    holds the whole table. Files of equal size are read to the end, so that the time reveals no
+    more. Nothing finer is compared, as whether single rows are in a file is what is protected: a
+    part of the table, or its rows in another order or format, goes unnoticed.
     """
     if os.path.samefile(one, other):
         return True
@@ -151,11 +150,11 @@ def _sound_parquet(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception:
-        raise InputError(f"{path}: not a sound Parquet file; write it anew") from None
+        raise InputError(f"{path}: not a valid Parquet file; write it again") from None
 
 
 def csv_header(path: Path) -> tuple[list[str], str]:
-    """The names in the first line, and what separates them."""
+    """The names in the first line, and their separator."""
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
             file = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
@@ -169,7 +168,7 @@ def csv_header(path: Path) -> tuple[list[str], str]:
     except Exception:
         raise InputError(f"{path}: its first line cannot be read; give a CSV file") from None
     if not names:
-        raise InputError(f"{path}: no header; the first line must name the columns")
+        raise InputError(f"{path}: no header; the first line must hold the names of the columns")
     if any("\0" in name for name in names):
         raise InputError(f"{path}: its first line is not UTF-8 text; save the file as UTF-8")
     return [name.strip() for name in names], separator
@@ -184,16 +183,16 @@ def _separator(path: Path, first: str) -> str:
 
 
 def _read_csv(path: Path, names: list[str], delimiter: str, wanted: set[str]) -> pa.Table:
-    # Named by position, so that a name that occurs twice does no harm; the header is row 0.
+    # Columns are named by position, as a name may occur twice; the header is row 0.
     positions = [f"f{i}" for i in range(len(names))]
-    kept = [i for i, name in enumerate(names) if name in wanted] or [0]
+    included = [i for i, name in enumerate(names) if name in wanted] or [0]
     parse = arrow_csv.ParseOptions(
         delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
     )
     convert = arrow_csv.ConvertOptions(
         check_utf8=False,
         column_types={position: pa.large_binary() for position in positions},
-        include_columns=[positions[i] for i in kept],
+        include_columns=[positions[i] for i in included],
         strings_can_be_null=False,
     )
 
@@ -207,21 +206,21 @@ def _read_csv(path: Path, names: list[str], delimiter: str, wanted: set[str]) ->
         except Exception as error:
             if "straddl" not in str(error):
                 raise
-            table = read(LONGEST)  # a record with a long cell is one like any other
+            table = read(LONGEST)  # a record longer than a block
     except Exception as error:
         raise InputError(f"{path}: {_fault(str(error), len(names))}") from None
-    called = [names[i] for i in kept]
+    called = [names[i] for i in included]
     first = [column[0].as_py() for column in table.columns if table.num_rows]
     if [cell.decode("utf-8", "replace").strip() for cell in first] != called:
         raise InputError(f"{path}: its first line can be read in two ways; quote it plainly")
     return table.slice(1).rename_columns(called)
 
 
-def _fault(said: str, expected: int) -> str:
-    """What is wrong with a CSV file, in shapes alone."""
-    found = re.search(r"Expected (\d+) columns, got (\d+)", said)
+def _fault(message: str, expected: int) -> str:
+    """Describe the error of a CSV file without quoting a cell."""
+    found = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if found is None:
-        return "not a sound CSV file (no rows, a quote that never closes, a broken archive?)"
+        return "not a valid CSV file (no rows, a quote that never closes, a broken archive?)"
     return (
         f"a line has {found[2]} cells, the header {expected}; "
         "every line needs as many, and a cell with a separator in it needs quotes"

@@ -1,4 +1,4 @@
-"""A schema to fill in, from the names of the columns alone: no row is read."""
+"""Write a schema form to fill in, from the names of the columns alone: no row is read."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def from_header(
     name: str | None = None,
     target: str | None = None,
 ) -> str:
-    """A schema to fill in, as TOML: every column with the lines of every registered kind.
+    """Write a schema form as TOML: every column with the lines of every registered kind.
 
     Args:
         source: A CSV or Parquet file, of which only the header is read, or the names of columns.
         name: The dataset's name; by default that of the file.
-        target: The column to predict; by default the last, as tables usually have it: check it.
+        target: The column to predict; by default the last; check that.
 
     Returns:
         The text of a TOML file in which all choices are comments.

@@ -1,7 +1,7 @@
-"""A schema inferred from the rows themselves. For simulations only: this is what leaks.
+"""Infer a schema from the rows themselves. For simulations only: it is not private.
 
-Bounds are the smallest and largest cells, categories and classes the words that occur: each tells
-of single records. Whoever releases a model with such a schema has released those records.
+Bounds are the smallest and largest cells, categories and classes the texts that occur: each reveals
+single records. Whoever releases a model with such a schema has released those records.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ NAME = "inferred from the rows"
 def infer_schema(
     table: Any, target: Any, names: Sequence[str], target_name: str, classes: bool
 ) -> Schema:
-    """The schema of a table, from its values. Sensitive, like them.
+    """Infer the schema of a table from its values. Sensitive.
 
-    names: of the columns to use, in the table's order; an array's columns get these names.
-    target: the cells to predict; classes: whether they are words or numbers.
+    names: The columns to use, in the table's order; an array's columns get these names.
+    target: The cells to predict. classes: Whether they are classes; otherwise numbers.
     """
     opened = open_table(table, [*names, target_name])
     answers = cells(column_of(target))
@@ -48,20 +48,20 @@ def _column(table: Table, name: str) -> Column:
 def _classes(name: str, answers: Cells) -> Target:
     _check_known(answers)
     if answers.fractions():
-        raise InputError("target: is continuous, not of classes; take another model, or classes")
-    words = answers.words()
-    if len(words) < 2:
-        raise InputError(f"target: holds {len(words)} class; there is nothing to tell apart")
-    with suppress(ValueError):  # words, not numbers, are in their own order already
-        words = sorted(words, key=float)
-    return Target(column=name, classes=tuple(words))
+        raise InputError("target: is continuous, not classes; use another model, or give classes")
+    found = answers.categories()
+    if len(found) < 2:
+        raise InputError(f"target: holds {len(found)} class; give at least two")
+    with suppress(ValueError):  # text is sorted already
+        found = sorted(found, key=float)
+    return Target(column=name, classes=tuple(found))
 
 
 def _numbers(name: str, answers: Cells) -> Target:
     _check_known(answers)
     bounds = inferred_bounds(answers)
     if bounds is None:
-        raise InputError("target: is not of numbers; take another model, or numbers")
+        raise InputError("target: does not hold numbers; use another model, or give numbers")
     return Target(column=name, bounds=bounds)
 
 

@@ -1,16 +1,16 @@
-"""What is learnt of columns with noise: one noisy histogram each, and what follows from it.
+"""Learn bounds of columns privately, from one noisy histogram each.
 
-Mechanism, for each column that learns something (a numeric column with bounds = "learn" its
-bounds): the kind of the column says which bin each row's cell is in (`Column.bin_of`; in one, or in
-none), the rows are counted, and a normal draw of standard deviation `noise_multiplier` is added to
-every count, both in whole units of a count / UNITS: exactly the Gaussian mechanism, rounded after
-the noise. A record is in at most one bin, so replacing it by a null record (or adding or removing
-it) moves one count by one: the l2 sensitivity is 1, and a column costs one
-`Gaussian(noise_multiplier)`. k columns cost k of them. All else is post-processing of the noisy
-counts (`Column.learnt_from`).
+Mechanism, for each column that learns something (a numeric column with bounds = "learn" learns its
+bounds): the column's kind assigns each row's cell to at most one bin (`Column.bin_of`), the rows
+are counted, and a normal draw of standard deviation `noise_multiplier` is added to every count,
+both in whole units of a count / UNITS: exactly the Gaussian mechanism, rounded after the noise. A
+record is in at most one bin, so replacing it by a null record (or adding or removing it) changes
+one count by one: the l2 sensitivity is 1, and a column costs one `Gaussian(noise_multiplier)`. k
+columns cost k of them. Everything else is post-processing of the noisy counts
+(`Column.learnt_from`).
 
 The draws come from the caller, so that they are fresh and secret outside simulation. Only the
-learnt numbers leave: exact counts never do.
+learnt values may be released, never exact counts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BINS = 256
 
 @dataclass(frozen=True)
 class Learnt:
-    """What to account for: one Gaussian query of sensitivity 1 for each column."""
+    """What to account for: one Gaussian query of sensitivity 1 per column."""
 
     columns: tuple[str, ...]
     noise_multiplier: float
@@ -50,11 +50,11 @@ def learn_bounds(
     rounded_normals: Callable[[float, int], Any],
     bins: int = BINS,
 ) -> tuple[Schema, Learnt]:
-    """Learn the bounds of every column that says "learn".
+    """Learn the bounds of every column declared with "learn".
 
     Args:
         schema: The declared schema.
-        table: Any table that `Schema.encode` takes. It is not read where nothing is to be learnt.
+        table: Any table that `Schema.encode` takes. It is not read if nothing is to be learnt.
         noise_multiplier: The standard deviation of the noise of one count.
         rounded_normals: rounded_normals(scale, count) gives that many independent draws of
             round(scale * X), X standard normal, as int64; called once for each column.
@@ -78,7 +78,7 @@ def learn_numbers(
     rounded_normals: Callable[[float, int], Any],
     bins: int = BINS,
 ) -> dict[str, Numbers]:
-    """What `learn_bounds` learns, by column: numbers for `with_bounds`. Paid for by then."""
+    """As `learn_bounds`, but returns the learnt values by column, for `with_bounds`."""
     noise = _checked_noise(noise_multiplier)
     count = positive_integer("bins", bins)
     if count & (count - 1) or count > 2**20:
@@ -96,9 +96,9 @@ def learn_numbers(
 
 
 def with_bounds(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:
-    """The schema with numbers that were learnt before, by column.
+    """The schema with learnt values, by column, filled in.
 
-    Those after the last that a column learns are ignored.
+    Values beyond the number that a column learns are ignored.
     """
     if not schema.to_learn:
         return schema
@@ -112,10 +112,10 @@ def with_bounds(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:
 
 
 def histogram(column: Column, cells: Cells, bins: int) -> NDArray[np.int64]:
-    """Exact counts. Sensitive. Whatever the kind says, a row is in one bin or in none."""
+    """Exact counts. Sensitive. A row is in at most one bin, whatever the kind returns."""
     found = column.bin_of(cells, bins)
     if found.shape != (len(cells),):
-        raise InputError(f"columns.{column.name}: bin_of of its kind must give one bin a row")
+        raise InputError(f"columns.{column.name}: bin_of of its kind must return one bin per row")
     return np.bincount(np.minimum(found[found >= 0], bins - 1), minlength=bins)
 
 
@@ -129,5 +129,5 @@ def _draws(
 ) -> NDArray[np.int64]:
     draws = np.asarray(rounded_normals(scale, count))
     if draws.shape != (count,) or draws.dtype != np.int64:
-        raise InputError(f"rounded_normals: must give {count} whole numbers (int64), one a bin")
+        raise InputError(f"rounded_normals: must return {count} whole numbers (int64), one per bin")
     return draws

@@ -1,7 +1,7 @@
-"""`Declaration`, and what is wrong with one in one line: the place, the value, the way out.
+"""`Declaration`, the base of declared things, and its errors in one line: place, value, remedy.
 
-pydantic checks; its errors are turned here into `InputError`. A schema is public, so its values
-may be shown. Nothing here ever sees a cell of a table.
+pydantic's errors are turned into `InputError` here. A schema is public, so its values may be shown.
+Nothing here reads a cell of a table.
 """
 
 from __future__ import annotations
@@ -49,15 +49,17 @@ class Declaration(BaseModel, metaclass=_Declared):
 
     @classmethod
     def part_at(cls, path: Location, values: Mapping[str, Any]) -> type[Declaration]:
-        """The declaration that the place of an error belongs to: this one, or one inside it.
+        """The class that the location of an error belongs to: this one, or one inside it.
 
-        path: the place, as pydantic gives it. values: what the declaration was to be made from.
+        Args:
+            path: The location, as pydantic gives it.
+            values: The values that the declaration was to be made from.
         """
         return cls
 
     @classmethod
     def all_remedies(cls) -> dict[str, str]:
-        """Those of the base classes too."""
+        """The remedies of this class and its base classes."""
         found: dict[str, str] = {}
         for base in reversed(cls.__mro__):
             found |= vars(base).get("remedies", {})
@@ -67,7 +69,7 @@ class Declaration(BaseModel, metaclass=_Declared):
 def input_error(
     error: ValidationError, kind: type[Declaration], values: Mapping[str, Any]
 ) -> InputError:
-    """The first problem in one line, and how many more there are."""
+    """The first problem in one line, with the number of further ones."""
     names = _column_names(values)
     problems: dict[str, str] = {}
     # An unknown key first: it is usually why another is missing.
@@ -92,13 +94,13 @@ def _message(place: str, problem: Any, part: type[Declaration], remedies: Mappin
         return f"{place}.kind is missing: {problem['msg']}"
     if kind == KIND_UNKNOWN:
         return _wrong(f"{place}.kind", value.get("kind"), problem["msg"])
-    if kind == "value_error":  # one of our own checks: its message says the way out
+    if kind == "value_error":  # our own check: its message has the remedy
         return f"{place}: {problem['ctx']['error']}"
     return _wrong(place, value, remedies.get(own, "is not of the right type"))
 
 
 def _wrong(place: str, value: object, remedy: str) -> str:
-    if isinstance(value, (list, tuple, dict)):  # may be nested deeper than Python can write out
+    if isinstance(value, (list, tuple, dict)):  # may be nested too deep for repr
         return f"{place}={reprlib.repr(value)}: {remedy}"
     return str(fail(place, value, remedy))
 
@@ -107,11 +109,11 @@ _INTERNAL = ("literal[", "function-", "tuple[")  # pydantic's own steps
 
 
 def _place(problem: Any, names: list[str]) -> str:
-    """Where in the file: `columns.age.bounds`."""
+    """The location in the file: `columns.age.bounds`."""
     path = list(problem["loc"])
     unknown = [path.pop()] if problem["type"] == "extra_forbidden" else []  # whatever it is called
     if path[:1] == ["columns"] and len(path) > 1 and path[1] < len(names):
-        path[1] = f" {names[path[1]]}"  # the space: so that no name looks like a step of pydantic's
+        path[1] = f" {names[path[1]]}"  # the space: no name may look like a step of pydantic's
     steps = [step for step in path if not str(step).startswith(_INTERNAL)]
     return ".".join(_plain(step) for step in steps + unknown) or "schema"
 

@@ -40,9 +40,9 @@ def _column_list(value: Any) -> Any:
 
 
 def _column(value: Any) -> Any:
-    """Build a column of the kind that is named, as it is registered now.
+    """Build a column of the named kind, looked up in the registry.
 
-    A pydantic union would know only the kinds that were there when `Schema` was defined.
+    A pydantic union would only know the kinds registered when `Schema` was defined.
     """
     if not isinstance(value, Mapping):
         return value
@@ -55,7 +55,7 @@ def _column(value: Any) -> Any:
 
 
 def _kind_at(columns: Any, at: object) -> type[Declaration]:
-    """The kind of a column whose declaration is wrong; `Column` where that cannot be told."""
+    """The kind of a column whose declaration is wrong; `Column` if that is unknown."""
     listed = _column_list(columns)
     if isinstance(listed, tuple) and isinstance(at, int) and at < len(listed):
         column = listed[at]
@@ -75,9 +75,9 @@ class Schema(Declaration):
     Args:
         name: The dataset's name; its budget is kept under this name.
         columns: The inputs, in the order in which they are encoded: `Numeric`, `Categorical`, or
-            of any other registered kind. A dict of declarations by name does as well.
+            of any other registered kind; or a dict of declarations by name.
         target: What is predicted; never among the columns.
-        unit: What one row stands for, in words: the guarantee protects one such unit.
+        unit: What one row stands for, as a text: the guarantee protects one such unit.
         row_norm: Scale every encoded row to exactly this Euclidean norm (a row of zeros stays
             zero), so that the root-mean-square row norm is public. None: rows are left as they
             are.
@@ -86,6 +86,7 @@ class Schema(Declaration):
         InputError: If a declaration is wrong; the message names the place and the way out.
 
     Example:
+        >>> from honestdp.schema import Numeric
         >>> schema = Schema(
         ...     name="visits",
         ...     target=Target(column="readmitted", classes=["no", "yes"]),
@@ -97,7 +98,7 @@ class Schema(Declaration):
 
     remedies: ClassVar[dict[str, str]] = {
         "name": "give a text",
-        "unit": "give a text that says what one row stands for",
+        "unit": "give a text for what one row stands for",
         "row_norm": "must be a number between 1e-6 and 1e6",
         "target": 'give a table with column and classes, such as column = "income"',
         "columns": "give a table of columns, such as [columns.age]",
@@ -126,6 +127,12 @@ class Schema(Declaration):
 
     @classmethod
     def part_at(cls, path: Location, values: Mapping[str, Any]) -> type[Declaration]:
+        """The class that declares one part of a schema, for messages about it.
+
+        Args:
+            path: The location of the part, as pydantic reports it.
+            values: The declarations of the schema.
+        """
         if path[:1] == ("target",):
             return Target
         if path[:1] == ("columns",) and len(path) > 1:
@@ -148,17 +155,31 @@ class Schema(Declaration):
 
     @classmethod
     def from_toml(cls, text: str) -> Schema:
-        """Read the text of a TOML file; raises InputError if it is wrong."""
+        """Read a schema from TOML.
+
+        Args:
+            text: The content of a TOML file.
+
+        Raises:
+            InputError: If a declaration is wrong.
+        """
         return toml.parse(text, cls)
 
     def to_toml(self) -> str:
-        """The schema as TOML; `from_toml` gives an equal one back."""
+        """The schema as TOML; `from_toml` reads it back."""
         facts = self.model_dump(exclude_none=True)
         facts["columns"] = {column.pop("name"): column for column in facts.pop("columns")}
         return toml.write(facts)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a TOML file, whole or not at all; raises InputError if that fails."""
+        """Write a TOML file, completely or not at all.
+
+        Args:
+            path: The file; an existing one is replaced.
+
+        Raises:
+            InputError: If it cannot be written.
+        """
         toml.save(path, self.to_toml())
 
     @property
@@ -191,33 +212,63 @@ class Schema(Declaration):
 
     @property
     def entries(self) -> int:
-        """How many entries every encoded row has: the others are zeros that are not stored."""
+        """Number of stored entries of every encoded row; all others are zeros."""
         return sum(column.entries for column in self.columns)
 
     @property
     def sparse(self) -> bool:
-        """Whether rows are encoded as sparse: few of their cells can be non-zero."""
+        """Whether rows are encoded as a sparse matrix: few of their cells can be non-zero."""
         return self.entries < SPARSE_BELOW * self.width
 
     @property
     def to_learn(self) -> list[str]:
-        """The columns of which something has still to be learnt."""
+        """The columns whose bounds still have to be learnt."""
         return [column.name for column in self.columns if column.learns]
 
     # Rows (see `encode` for what is promised)
 
     def encode(self, table: Any, target: Any = None, *, sparse: bool | None = None) -> Encoded:
-        """Inputs and targets of every row, in place; `target`: the column, if not in the table."""
+        """Encode inputs and targets of every row, in the order of the table.
+
+        Args:
+            table: A path to a CSV or Parquet file, or a table in memory.
+            target: The cells of the target, if they are not a column of the table.
+            sparse: Whether to return a sparse matrix; by default as `sparse` of the schema.
+
+        Returns:
+            The encoded rows. Sensitive.
+
+        Raises:
+            InputError: If the table lacks a column, or a bound still has to be learnt.
+        """
         from honestdp.schema.encode import encode
 
         return encode(self, table, target, sparse=sparse)
 
     def encode_inputs(self, table: Any, *, sparse: bool | None = None) -> Inputs:
-        """The inputs alone, for prediction."""
+        """Encode only the inputs, for prediction.
+
+        Args:
+            table: A path to a CSV or Parquet file, or a table in memory.
+            sparse: Whether to return a sparse matrix; by default as `sparse` of the schema.
+
+        Returns:
+            The encoded inputs. Sensitive.
+
+        Raises:
+            InputError: If the table lacks a column, or a bound still has to be learnt.
+        """
         from honestdp.schema.encode import encode_inputs
 
         return encode_inputs(self, table, sparse=sparse)
 
     def decode_targets(self, outputs: Any) -> NDArray[Any]:
-        """A model's answers in the table's own terms: classes, or numbers within the bounds."""
+        """Convert a model's predictions to the values of the table.
+
+        Args:
+            outputs: Class numbers, or numbers in [-1, 1].
+
+        Returns:
+            Classes, or numbers within the declared bounds.
+        """
         return self.target.decode(outputs)

@@ -1,8 +1,8 @@
-"""Tables of any kind, opened as named columns of cells. Only structure raises, never a cell.
+"""Open tables of any kind as named columns of cells. Only structure raises, never a cell.
 
 A path to a CSV or Parquet file, a pandas, polars or pyarrow table (or any other that narwhals
-reads), a dict of columns, a NumPy structured array: columns are found by name, white space around
-names aside, and extra columns are ignored. A NumPy array (or anything that turns into one, such
+reads), a dict of columns, a NumPy structured array: columns are found by name, ignoring white space
+around names, and extra columns are ignored. A NumPy array (or anything that turns into one, such
 as a torch tensor or a SciPy sparse matrix) has no names: its columns are the schema's, in order,
 the target last or absent.
 
@@ -36,7 +36,7 @@ class Table:
         self, source: str, names: Sequence[object], get: Get, rows: int, matrix: Any = None
     ) -> None:
         self.source = source
-        self.matrix = matrix  # Sensitive: the whole table, where it came as a sparse matrix
+        self.matrix = matrix  # Sensitive: the whole table, if it is a sparse matrix
         self.names = [str(name).strip() for name in names]
         self.rows = rows
         self._get = get  # Sensitive: gives the cells
@@ -62,7 +62,7 @@ class Table:
 
 
 def open_table(table: Any, order: Sequence[str]) -> Table:
-    """Any table, as columns. `order`: the names of a NumPy array's columns, the target last."""
+    """Open any table. `order`: the names of a NumPy array's columns, the target last."""
     if isinstance(table, Table):
         return table
     if isinstance(table, (str, os.PathLike)):
@@ -91,14 +91,14 @@ def _columns(table: Mapping[Any, Any]) -> Table:
         check_column(f"table: column {str(name)!r}", value)
     lengths = {str(name): len(value) for name, value in zip(names, values, strict=True)}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name!r} {length}" for name, length in list(lengths.items())[:20])
-        raise InputError(f"table: columns differ in length ({said}); give columns of one length")
+        shown = ", ".join(f"{name!r} {length}" for name, length in list(lengths.items())[:20])
+        raise InputError(f"table: columns differ in length ({shown}); give columns of one length")
     rows = next(iter(lengths.values()), 0)
     return Table("table", names, lambda i: column_of(values[i]), rows)
 
 
 def check_column(called: str, value: Any) -> None:
-    """Raise unless this is one column."""
+    """Raise InputError unless this is one column."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise InputError(f"{called} is not a list of cells")
     if getattr(value, "ndim", 1) != 1:
@@ -106,7 +106,7 @@ def check_column(called: str, value: Any) -> None:
 
 
 def column_of(values: Any) -> Any:
-    """One column: what `cells` reads. A series of a data frame is taken apart first."""
+    """A column in a form that `cells` reads; a series of a data frame is converted."""
     if isinstance(values, (pa.Array, pa.ChunkedArray, np.ndarray, list, tuple)):
         return values
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -118,7 +118,7 @@ def column_of(values: Any) -> Any:
 
 
 def _series(series: Any) -> Any:
-    """A series as Arrow; as a list where its type is any object, whose type Arrow would guess."""
+    """A series as Arrow; as a list if its type is object, as Arrow would guess a type."""
     if series.dtype == nw.Object:
         return series.to_list()
     try:
@@ -129,12 +129,12 @@ def _series(series: Any) -> Any:
 
 
 def is_lazy(table: Any) -> bool:
-    """Whether this is a polars frame whose rows nobody has read yet."""
+    """Whether this is a lazy frame, whose rows are not read yet."""
     return hasattr(table, "collect") and hasattr(table, "lazy")
 
 
 def _frame(table: Any) -> Table | None:
-    """A data frame; None where it is no such thing."""
+    """Open a data frame; None if the table is not one."""
     try:
         table = table.collect() if is_lazy(table) else table
         frame = nw.from_native(table, eager_only=True, pass_through=True)
@@ -162,8 +162,8 @@ def _array(table: Any, order: Sequence[str]) -> Table:
     except Exception:
         raise InputError(f"table: a {type(table).__name__} cannot be read; {_KINDS}") from None
     if values.ndim != 2:
-        said = f"a {type(table).__name__} with {values.ndim} dimensions"
-        raise InputError(f"table: {said}; {_KINDS}")
+        found = f"a {type(table).__name__} with {values.ndim} dimensions"
+        raise InputError(f"table: {found}; {_KINDS}")
     rows, width = values.shape
     if width not in (len(order), len(order) - 1):
         raise InputError(
@@ -177,10 +177,10 @@ def _array(table: Any, order: Sequence[str]) -> Table:
 
 
 def rows_of_objects(table: Any) -> NDArray[Any] | None:
-    """A list of rows as an array of objects; None where it is no list.
+    """A list of rows as an array of objects; None if the table is not a list.
 
-    Cell by cell: NumPy would pick one type for all, and take cells that are lists apart where
-    they fit, so that one record would change the others, or the shape.
+    Filled cell by cell: NumPy would choose one type for all and unpack cells that are lists, so
+    that one record would change the others, or the shape.
     """
     if not isinstance(table, (list, tuple)):
         return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from honestdp.schema.cells import Cells
-from honestdp.schema.fields import Name, Pair, Words, check_pair, check_words
+from honestdp.schema.fields import Categories, Name, Pair, check_categories, check_pair
 from honestdp.schema.problems import Declaration
 
 
@@ -25,10 +25,9 @@ class Target(Declaration):
         classes: The classes, at least two. Class k is the k-th; a cell that is none of them
             becomes -1.
         bounds: (low, high), for a number. Cells are clipped to the bounds and scaled to [-1, 1],
-            so that a model that answers 0 predicts the middle; a cell that is no finite number
-            becomes NaN.
+            so that an output of 0 is the middle; a cell that is not a finite number becomes NaN.
 
-    Rows with a target of -1 or NaN keep their place and count for nothing in training.
+    Rows with a target of -1 or NaN stay in place and do not count in training.
 
     Example:
         >>> Target(column="pay", classes=["low", "high"]).classes
@@ -37,12 +36,12 @@ class Target(Declaration):
 
     remedies: ClassVar[dict[str, str]] = {
         "column": "give the name of the column to predict",
-        "classes": 'give a list of at least two words, such as ["no", "yes"]',
+        "classes": 'give a list of at least two texts, such as ["no", "yes"]',
         "bounds": "give [low, high], two finite numbers with low < high",
     }
 
     column: Name
-    classes: Words | None = None
+    classes: Categories | None = None
     bounds: Pair | None = None
 
     @model_validator(mode="after")
@@ -50,13 +49,13 @@ class Target(Declaration):
         if (self.classes is None) == (self.bounds is None):
             raise ValueError("give either classes = [...] or bounds = [low, high]")
         if self.classes is not None:
-            check_words("classes", self.classes, least=2)
+            check_categories("classes", self.classes, least=2)
         if self.bounds is not None:
             check_pair("bounds", self.bounds)
         return self
 
     def encode(self, cells: Cells) -> NDArray[np.int64] | NDArray[np.float32]:
-        """Class numbers (int64, -1: none of the classes), or numbers in [-1, 1] (NaN: none)."""
+        """Encode cells as class numbers (int64, -1: no class) or numbers in [-1, 1] (NaN: none)."""
         if self.classes is not None:
             return np.maximum(cells.places(self.classes), -1)
         assert self.bounds is not None
@@ -65,7 +64,7 @@ class Target(Declaration):
         return (2 * share - 1).astype(np.float32)
 
     def decode(self, outputs: Any) -> NDArray[Any]:
-        """A model's answers in the table's own terms.
+        """Convert a model's predictions to the values of the table.
 
         Args:
             outputs: Class numbers, or numbers in [-1, 1].

@@ -1,7 +1,7 @@
 """A schema as a TOML file.
 
 Reading raises `InputError` and nothing else, whatever the file holds; a schema is public, so the
-line at fault may be named. Writing is whole or not at all.
+faulty line may be shown. A file is written completely or not at all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from honestdp.files import replace_file
 if TYPE_CHECKING:
     from honestdp.schema.schema import Schema
 
-LARGEST = 50_000_000  # bytes: no schema is so long
+LARGEST = 50_000_000  # bytes of a schema file
 
 
 def load(path: str | os.PathLike[str], kind: type[Schema]) -> Schema:
@@ -52,7 +52,7 @@ def parse(text: str, kind: type[Schema]) -> Schema:
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file for everybody to read, whole or not at all."""
+    """Write a file that everybody can read, completely or not at all."""
     place = Path(path)
     try:
         replace_file(place, text.encode(), mode=0o644, shared=True)

@@ -54,7 +54,7 @@ def check_procedure(
         _check_price(procedure)
         _check_draws(procedure)
         _check_keep(procedure)
-        _check_words(procedure)
+        _check_texts(procedure)
         _check_format(procedure)
         _check_against_an_attacker(procedure)
 
@@ -171,7 +171,7 @@ def _check_keep(procedure: Procedure) -> None:
         assert {id(o) for o in at_once} <= {id(o) for o in some}, "keep: made an outcome up"
 
 
-def _check_words(procedure: Procedure) -> None:
+def _check_texts(procedure: Procedure) -> None:
     assert procedure.summary.endswith("."), "summary: say in a sentence what it does"
     assert procedure.leaves, "leaves: say what leaves"
     assert procedure.released(", and bounds").endswith("."), "released: say in a sentence"

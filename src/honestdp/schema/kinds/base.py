@@ -1,13 +1,13 @@
-"""`Column`: what every kind of column has to say of itself; and the registry of kinds.
+"""`Column`: the contract of a kind of column; and the registry of kinds.
 
-A kind is a pydantic class: its fields are what a schema declares of such a column. It owns how
-cells become numbers, what has to be learnt of them with noise, and all words about it: the lines
-of the form that `honestdp schema` writes, what is wrong with a declaration, the report.
+A kind is a pydantic class: its fields are what a schema declares about such a column. It defines
+how cells become numbers, what has to be learnt about them with noise, and all texts about it: the
+lines of the form that `honestdp schema` writes, the messages for wrong declarations, the report.
 
     @column_kinds.register
     class YesNo(Column):
         kind: Literal["yes-no"] = "yes-no"
-        yes: Words = ("yes",)
+        yes: Categories = ("yes",)
 
         @property
         def encoded_names(self) -> list[str]:
@@ -16,9 +16,9 @@ of the form that `honestdp schema` writes, what is wrong with a declaration, the
         def encode(self, cells: Cells) -> Entries:
             return Entries(np.zeros(1, np.int64), (cells.places(self.yes)[:, None] >= 0) * 1.0)
 
-Privacy rests on the contract of `encode` and `bin_of`: row i of the answer depends on cell i and
-on the declaration, on nothing else; no cell raises; and every row has as many stored entries as
-any other. `honestdp.testing.columns.check_column_kind` tests it.
+Privacy rests on the contract of `encode` and `bin_of`: row i of the result depends on cell i and
+the declaration alone; no cell raises; and all rows have the same number of stored entries.
+`honestdp.testing.columns.check_column_kind` tests it.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ class Column(Declaration):
         kind: The name of the kind; a subclass declares it as `kind: Literal["mine"] = "mine"`.
         name: The column of the table that it is read from.
 
-    A subclass must define `encoded_names` and `encode`. All else has a default: nothing is learnt,
-    a cell of 0 need not stay 0, the kind is never inferred from rows.
+    A subclass must define `encoded_names` and `encode`. By default nothing is learnt, a cell of 0
+    need not be encoded as 0, and the kind is never inferred from rows.
 
     Attributes:
-        label: What a report calls such a column, such as "number".
-        form: Lines of TOML that declare such a column, for `honestdp schema`: an example.
-        form_help: What the form says about the kind at its top, one item a line.
+        label: The kind's name in a report, such as "number".
+        form: Example lines of TOML that declare such a column, for `honestdp schema`.
+        form_help: Lines about the kind at the top of that form.
         remedies: For each field, what to write there; shown when its value is refused.
-        infer_order: Kinds with a lower one are tried first when a simulation infers a schema.
-        added_fields: Optional fields that the first release of the kind did not have. As long as
-            they have their default they are no part of a schema's fingerprint, so that ledgers
-            opened before still fit.
+        infer_order: Kinds with a lower number are tried first when a simulation infers a schema.
+        added_fields: Optional fields that the first release of the kind did not have. While they
+            have their default they are not part of a schema's fingerprint, so that existing
+            ledgers still fit.
     """
 
     label: ClassVar[str] = ""
@@ -84,7 +84,7 @@ class Column(Declaration):
     @property
     @abstractmethod
     def encoded_names(self) -> list[str]:
-        """The names of the encoded columns, one each; they do not depend on any row."""
+        """The names of the encoded columns; they do not depend on any row."""
 
     @property
     def width(self) -> int:
@@ -93,7 +93,7 @@ class Column(Declaration):
 
     @property
     def entries(self) -> int:
-        """How many entries a row has in this column: the same for every row."""
+        """Number of stored entries of a row in this column, the same for every row."""
         return 1
 
     @abstractmethod
@@ -101,7 +101,7 @@ class Column(Declaration):
         """Encode the cells of every row.
 
         Args:
-            cells: The column. `cells.numbers()`, `cells.places(words)` and `cells.texts()` read
+            cells: The column. `cells.numbers()`, `cells.places(values)` and `cells.texts()` read
                 it; none of them ever raises.
 
         Returns:
@@ -126,7 +126,7 @@ class Column(Declaration):
             cells: The stored cells.
 
         Returns:
-            One number a cell. This default encodes column by column; override it for speed.
+            One number per cell. This default encodes column by column; override it for speed.
         """
         values = np.zeros(len(cells))
         for i, column in enumerate(columns):
@@ -137,27 +137,34 @@ class Column(Declaration):
 
     @property
     def squared_norm(self) -> float:
-        """What the column adds to the squared norm of a typical encoded row: a guess from public
-        facts, used to choose a step size. By default that of entries of size 1."""
+        """What the column adds to the squared norm of a typical encoded row: an estimate from
+        public facts, used to choose a step size. By default that of entries of size 1."""
         return float(self.entries)
 
     # What has to be learnt before rows can be encoded: from one noisy histogram
 
     @property
     def learns(self) -> int:
-        """How many numbers must be learnt of the column before it can be encoded; 0: none."""
+        """Number of values that must be learnt before the column can be encoded; 0: none."""
         return 0
 
     def bin_of(self, cells: Cells, bins: int) -> NDArray[np.int64]:
-        """The histogram bin of each row's cell, from 0 to bins - 1; -1: in none.
+        """Assign each row's cell to a histogram bin.
 
         A row is in at most one bin, so it changes one count by one: the l2 sensitivity of the
         histogram is 1.
+
+        Args:
+            cells: The column.
+            bins: Number of bins.
+
+        Returns:
+            A bin from 0 to bins - 1 per row; -1: none.
         """
-        raise NotImplementedError(f"{type(self).__name__}.bin_of: needed where something is learnt")
+        raise NotImplementedError(f"{type(self).__name__}.bin_of: needed if `learns` is not 0")
 
     def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
-        """What follows from the noisy counts and public facts alone.
+        """Compute the learnt values from the noisy counts and public facts alone.
 
         Args:
             noisy: The counts of the bins, with noise.
@@ -170,19 +177,23 @@ class Column(Declaration):
         raise NotImplementedError(f"{type(self).__name__}.learnt_from: see bin_of")
 
     def with_learnt(self, numbers: tuple[float, ...]) -> Column:
-        """The column with what was learnt declared; it learns nothing more."""
+        """Make the column that declares the learnt values and learns nothing more.
+
+        Args:
+            numbers: From `learnt_from`.
+        """
         raise NotImplementedError(f"{type(self).__name__}.with_learnt: see bin_of")
 
-    # Words
+    # Texts
 
     def describe(self) -> str:
-        """The declared values in words, for the report."""
+        """The declared values as a text, for the report."""
         hidden = {"kind", "name"}
         facts = self.model_dump(mode="json", exclude=hidden, exclude_none=True)
         return ", ".join(f"{name} {value}" for name, value in facts.items())
 
     def facts(self) -> dict[str, Any]:
-        """The declaration as it counts for the fingerprint of a schema."""
+        """The declaration as it enters the fingerprint of a schema."""
         found = self.model_dump(mode="json")
         for name in self.added_fields:
             if getattr(self, name) == type(self).model_fields[name].default:
@@ -191,9 +202,14 @@ class Column(Declaration):
 
     @classmethod
     def infer(cls, name: str, cells: Cells) -> Column | None:
-        """A column of this kind, read off the cells; None where the kind does not suit them.
+        """Infer a column of this kind from cells; for simulations only, as it reads the rows.
 
-        For simulations only: what it returns depends on the rows.
+        Args:
+            name: The name of the column.
+            cells: The column.
+
+        Returns:
+            The column; None if the kind does not suit the cells.
         """
         return None
 

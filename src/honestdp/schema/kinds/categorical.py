@@ -1,4 +1,4 @@
-"""`Categorical`: one of a list of words, as one 0/1 column for each."""
+"""`Categorical`: one of a list of categories, one-hot encoded."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
-from honestdp.schema.fields import Flag, Word, Words, check_words
+from honestdp.schema.fields import Categories, Category, Flag, check_categories
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
 
 
 @column_kinds.register
 class Categorical(Column):
-    """A column of words from a public list.
+    """A column of categories from a public list.
 
     Args:
         name: The column of the table.
-        categories: The words. Cells are compared with them without surrounding white space, then
-            as numbers (1, 1.0, " 1 " and "1" are the same; true is 1, false is 0).
-        other: Whether there is one more encoded column, for every word that is not declared.
+        categories: The categories. Cells are compared with them without surrounding white space,
+            then as numbers (1, 1.0, " 1 " and "1" are the same; true is 1, false is 0).
+        other: Whether there is one more encoded column, for every value that is not declared.
             Without it such a cell is all zeros.
         missing: The category of a missing cell; by default `other`, or all zeros.
 
@@ -37,23 +37,23 @@ class Categorical(Column):
         "other = true",
     )
     form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "categorical", categories = [...]      other = true: one more bin for other words',
+        'kind = "categorical", categories = [...]      other = true: one more bin for other texts',
     )
     remedies: ClassVar[dict[str, str]] = {
-        "categories": 'give a list of words, such as ["yes", "no"]',
+        "categories": 'give a list of texts, such as ["yes", "no"]',
         "other": "must be true or false",
         "missing": "give the category that stands for a missing cell",
     }
     infer_order: ClassVar[int] = 20  # it suits any cells
 
     kind: Literal["categorical"] = "categorical"
-    categories: Words
+    categories: Categories
     other: Flag = False
-    missing: Word | None = None
+    missing: Category | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Categorical:
-        check_words("categories", self.categories, least=1)
+        check_categories("categories", self.categories, least=1)
         if self.missing is not None and self.missing not in self.categories:
             raise ValueError(f"missing = {self.missing!r} must be one of the categories")
         return self
@@ -92,4 +92,4 @@ class Categorical(Column):
 
     @classmethod
     def infer(cls, name: str, cells: Cells) -> Categorical:
-        return cls(name=name, categories=tuple(cells.words()), other=True)
+        return cls(name=name, categories=tuple(cells.categories()), other=True)

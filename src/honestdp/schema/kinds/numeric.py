@@ -19,7 +19,7 @@ from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
 
-ENOUGH = 0.5  # of the rows must stand out of the noise, or the bins are joined two by two
+ENOUGH = 0.5  # share of rows that must exceed the noise; otherwise bins are merged in pairs
 
 
 @column_kinds.register
@@ -146,8 +146,8 @@ class Numeric(Column):
     def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
         """Bounds at the declared quantiles of the noisy counts.
 
-        Counts that noise alone could have made are dropped. While less than half of the rows
-        stands out, neighbouring bins are joined; where nothing does, the outer range stays.
+        Counts that could be noise alone are dropped. While less than half of the rows is left,
+        neighbouring bins are merged; if none is left, the bounds are the outer range.
         """
         low, high = self.range
         while len(noisy) > 1:
@@ -170,7 +170,7 @@ class Numeric(Column):
         missing = None if self.missing is None else min(max(self.missing, low), high)
         return Numeric(name=self.name, bounds=(low, high), missing=missing)
 
-    # Words
+    # Texts
 
     def describe(self) -> str:
         low, high = self.range
@@ -184,7 +184,7 @@ class Numeric(Column):
 
 
 def inferred_bounds(cells: Cells) -> tuple[float, float] | None:
-    """The range of cells that are all numbers or missing; None where some are words. Sensitive."""
+    """The range of cells that are all numbers or missing; None if some are text. Sensitive."""
     values = cells.numbers()
     known = values[~np.isnan(values)]
     if len(known) < cells.filled():

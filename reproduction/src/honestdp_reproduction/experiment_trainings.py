@@ -1,4 +1,4 @@
-"""Which trainings an experiment needs: as run for the documentation, or as someone chose."""
+"""The trainings that an experiment needs, by default or as chosen, and their results by panel."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ class Block:
 Make = Callable[[str, str, str, float, int], Training]
 
 
-def asked(choice: Choice, blocks: Sequence[Block], make: Make = curve) -> list[Training]:
-    """The trainings of all blocks; of the chosen combinations, where something was chosen."""
+def selected_trainings(
+    choice: Choice, blocks: Sequence[Block], make: Make = curve
+) -> list[Training]:
+    """The trainings of all blocks, or of the combinations that the user chose."""
     choice.check([name for name in DATASETS if name not in ("synthetic", "zero")], MODELS)
     if choice.given:
         grids = dict.fromkeys(grid for block in blocks for grid in block.repetitions)

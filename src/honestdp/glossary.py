@@ -1,10 +1,10 @@
-"""The words that commands and reports use, each in a sentence or two."""
+"""The terms that commands and reports use, each explained in a sentence or two."""
 
 from __future__ import annotations
 
 from typing import Final
 
-WORDS: Final[dict[str, str]] = {
+GLOSSARY: Final[dict[str, str]] = {
     "epsilon": "How much may be found out about one record, at most. At 0 nothing; at 1 someone "
     "who bets whether a record is real wins at most 74 times in 100 instead of 50; at 3, 96.",
     "delta": "A small chance that epsilon does not hold. It should be far below one in the number "
