@@ -39,6 +39,7 @@ def room_for(chosen: Part, others: Iterable[Part]) -> int:
 def from_json(kind: type[P], text: str | bytes, called: str) -> P:
     """A part from JSON; whatever is wrong with it is one line that quotes no value."""
     try:
+        json.loads(text, object_pairs_hook=_check_keys)
         return kind.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
@@ -47,6 +48,12 @@ def from_json(kind: type[P], text: str | bytes, called: str) -> P:
         raise InputError(f"{called}: {place + ': ' if place else ''}{said}") from None
     except (RecursionError, ValueError):
         raise InputError(f"{called}: is no such file") from None
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object with one key twice: readers differ in which of the two they take."""
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("a key is there twice")
 
 
 def sha256(content: bytes) -> str:

@@ -20,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
 from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.precision import working_precision
 
 if TYPE_CHECKING:  # what draws is compiled; what things cost must not wait for that
     from honestdp.randomness.exact import Uniform
@@ -83,7 +84,7 @@ class RunCount(ABC):
 
         def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
             guess = self.draw(min(max(float(low), 1e-300), 1 - 2.0**-53))
-            with mpmath.workprec(precision + 64):
+            with working_precision(precision + 64):
                 error = mpmath.ldexp(1, -precision)
                 return self._settled(guess, _real(low), _real(high), error)
 
