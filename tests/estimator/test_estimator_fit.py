@@ -198,7 +198,7 @@ def test_a_ledger_by_its_path_and_a_schema_by_its_path(tmp_path) -> None:
 
 def test_a_score_on_protected_rows_is_refused(tmp_path) -> None:
     made = search(ledger=new_ledger(tmp_path)).fit(X, Y)
-    with pytest.raises(InputError, match="say public=True"):
+    with pytest.raises(InputError, match="give public=True"):
         made.score(X, Y)
     assert made.score(X, Y, public=True) == np.mean(made.predict(X) == Y) > 0.8
 
@@ -398,7 +398,7 @@ UNMATCHED = {
 @pytest.mark.parametrize("name", UNMATCHED)
 def test_a_simulation_tells_of_targets_that_can_be_no_class(name) -> None:
     """A run that is paid for does not: a single word in y would silence it."""
-    with pytest.raises(InputError, match="y: is of"):
+    with pytest.raises(InputError, match="y: holds"):
         search(schema=WORDS).fit(X, UNMATCHED[name])
     with pytest.raises(InputError, match="y: holds numbers"):
         search(schema=WORDS).fit(frame(X).assign(ill=Y))

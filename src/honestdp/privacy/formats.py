@@ -32,8 +32,8 @@ _NAMES = {kind: name for name, kind in KINDS.items()}
 def to_dict(value: events.Event | runs.RunCount) -> dict[str, Any]:
     """An event or a law as texts, numbers, lists and dicts.
 
-    A law of one's own is written by its class's name and what it shows of itself; it can be told
-    from others, and not be made again.
+    A law that is not in the library is written as its class's name and repr, which identify it but
+    do not allow it to be read back.
 
     Example:
         >>> to_dict(events.Gaussian(4.0))

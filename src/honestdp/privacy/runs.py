@@ -33,8 +33,8 @@ LARGEST_DRAW = 2**20  # a plan that may need more runs is refused
 class RunCount(ABC):
     """The law of the number K of runs.
 
-    A law of one's own derives from this class, holds nothing that changes, and compares by
-    identity or by everything it holds: prices are kept by law.
+    Your own law derives from this class, is immutable, and compares by identity or by all of its
+    fields: prices are cached by law.
     """
 
     def __init_subclass__(cls) -> None:
@@ -50,7 +50,7 @@ class RunCount(ABC):
 
     @property
     def maximum(self) -> int | None:
-        """The largest K that can occur; None where there is no limit."""
+        """The largest K that can occur; None if there is no limit."""
         return None
 
     @abstractmethod
@@ -70,16 +70,16 @@ class RunCount(ABC):
         return max(0.0, float(self.pgf_tail(1.0)))
 
     def cumulative(self, k: int) -> Any:
-        """P(K <= k) as a number of mpmath's, at its working precision. A law of one's own that
-        does not say is what its `probabilities` are, as floats, cut at LARGEST_DRAW."""
+        """P(K <= k) as an mpmath number, at its working precision. By default the sum of
+        `probabilities`, as floats, cut at LARGEST_DRAW."""
         if k >= LARGEST_DRAW:
             return mpmath.mpf(1)
         return mpmath.fsum(mpmath.mpf(float(p)) for p in self.probabilities(max(k, 0))[: k + 1])
 
     def draw_exactly(self, uniform: Uniform) -> int:
-        """K itself: the least k with P(K <= k) > U, for a U of as many bits as it takes to tell.
+        """Draw K: the least k with P(K <= k) > U, for a U of as many bits as that takes.
 
-        Floating point gives where to look; `cumulative` decides.
+        Floating point gives a first guess; `cumulative` decides.
         """
 
         def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
@@ -257,7 +257,7 @@ def logarithmic(gamma: float) -> TruncatedNegativeBinomial:
 
 @dataclass(frozen=True)
 class Poisson(RunCount):
-    """K ~ Poisson(mean). K may be 0: then nothing leaves."""
+    """K ~ Poisson(mean). K may be 0: then nothing is released."""
 
     rate: float
 
@@ -440,4 +440,4 @@ def _solve_gamma(shape: float, falling: Callable[[float], float]) -> float:
     if falling(math.exp(highest)) > 0:
         return math.exp(highest)
     root = brentq(lambda x: falling(math.exp(x)), lowest, highest, xtol=1e-13)
-    return math.exp(root) * (1 - 1e-11)  # below the root: never fewer runs than asked for
+    return math.exp(root) * (1 - 1e-11)  # below the root: never fewer runs than wanted
