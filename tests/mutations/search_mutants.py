@@ -8,6 +8,7 @@ LEAKS = "tests/runner/test_search_leaks.py"
 BAD_INPUT = "tests/runner/test_run_bad_input.py"
 PURE = "tests/privacy/test_pure.py"
 LAWS = "tests/laws/test_runs.py"
+METRICS = "tests/testing/test_metrics.py"
 
 MUTANTS = [
     Mutant("training noise halved", "planning/plan.py",
@@ -159,4 +160,15 @@ MUTANTS = [
            "return less / (1 + math.exp(-self._epsilon))",
            "return less / (1 + math.exp(self._epsilon))",
            PURE + "::test_the_profile_is_that_of_randomised_response"),
+    Mutant("one number of a metric for all rows", "engine/score.py",
+           " or found.shape != outputs.shape[:2]", "",
+           METRICS + "::test_values_of_another_shape_are_never_summed[one number]"),
+    Mutant("a metric is first tried on the table", "runner/run.py",
+           "    check_scoring(plan, models)\n", "",
+           METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
+           "[one number]"),
+    Mutant("a metric that mixes rows", "engine/score.py",
+           "if not torch.allclose(found, again, equal_nan=True):", "if False:",
+           METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
+           "[a mean]"),
 ]  # fmt: skip

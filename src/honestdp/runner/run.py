@@ -24,7 +24,7 @@ from honestdp.runner.charging import check_paid_or_simulated
 from honestdp.runner.private_data import PrivateData, checked_table
 from honestdp.runner.progress import Report
 from honestdp.runner.publish import check_serialisable
-from honestdp.runner.scoring import noisy_scores, outcomes, schedule
+from honestdp.runner.scoring import check_scoring, noisy_scores, outcomes, schedule
 from honestdp.runner.session import Account, Session
 from honestdp.runner.training import Trainer, models_of
 
@@ -80,6 +80,7 @@ def run(
     placed = _executor(executor, workers)
     table = checked_table(plan, table, target)  # columns and row count, of a table in memory
     models = _models(plan)
+    check_scoring(plan, models)
     account = Account(ledger, receipt, seed)
     with Session(plan, models, account, folder, config, progress) as session:
         before = session.published()

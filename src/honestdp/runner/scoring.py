@@ -14,7 +14,7 @@ from torch import Tensor
 
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model
-from honestdp.engine.score import score_units
+from honestdp.engine.score import check_metric_values, score_units
 from honestdp.metrics import Metric
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
@@ -22,6 +22,13 @@ from honestdp.randomness import Purpose, Randomness
 from honestdp.units import UNITS
 
 Floats = NDArray[np.float64]
+
+
+def check_scoring(plan: Plan, models: Sequence[Model]) -> None:
+    """Raise InputError, before anything is paid, unless the metric works on made-up rows."""
+    if plan.role_costs.scoring is not None:
+        for model in {one.loss: one for one in models}.values():
+            check_metric_values(plan.metric, model)
 
 
 def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[Draw]]:
