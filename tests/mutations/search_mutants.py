@@ -9,6 +9,7 @@ BAD_INPUT = "tests/runner/test_run_bad_input.py"
 PURE = "tests/privacy/test_pure.py"
 LAWS = "tests/laws/test_runs.py"
 METRICS = "tests/testing/test_metrics.py"
+CONTRACTS = "tests/testing/test_contracts.py"
 
 MUTANTS = [
     Mutant("training noise halved", "planning/plan.py",
@@ -84,7 +85,7 @@ MUTANTS = [
            "np.arange(len(chosen))",
            RUN + "::test_a_tuning_subset_is_drawn_by_coins_and_its_size_is_used_nowhere"),
     Mutant("the final training reuses a stream", "runner/training.py",
-           "_FINAL = 2**32 - 2", "_FINAL = 0",
+           "Draw(FINAL, winner", "Draw(0, winner",
            RUN + "::test_the_final_training_scales_what_follows_the_lot"),
     Mutant("one run more", "procedures/draws.py",
            "runs.draw_exactly(coin(0))",
@@ -164,11 +165,18 @@ MUTANTS = [
            " or found.shape != outputs.shape[:2]", "",
            METRICS + "::test_values_of_another_shape_are_never_summed[one number]"),
     Mutant("a metric is first tried on the table", "runner/run.py",
-           "    check_scoring(plan, models)\n", "",
+           "    check_search(plan, models)\n", "",
            METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
            "[one number]"),
     Mutant("a metric that mixes rows", "engine/score.py",
            "if not torch.allclose(found, again, equal_nan=True):", "if False:",
            METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
            "[a mean]"),
+    Mutant("a procedure keeps more than the winner", "runner/scoring.py",
+           "if len(found) > (len(given) if plan.shows_all else 1):", "if len(found) > len(given):",
+           CONTRACTS + "::test_more_than_the_winner_is_never_released"),
+    Mutant("two draws of one number", "runner/scoring.py",
+           "        or len({draw.number for draw in draws}) != len(draws)\n", "",
+           CONTRACTS + "::test_a_procedure_that_draws_or_keeps_wrongly_is_refused_before_the_charge"
+           "[draws twice]"),
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import torch
 from torch import Tensor
@@ -31,7 +30,7 @@ def check_metric(metric: Metric) -> None:
     for name in ("name", "summary", "label", "meaning", "summed"):
         assert isinstance(getattr(metric, name, None), str), f"{name}: must be a text"
     bound = getattr(metric, "bound", None)
-    number = isinstance(bound, Real) and 0 < bound < math.inf
+    number = isinstance(bound, (int, float)) and 0 < bound < math.inf
     assert number, f"bound: {bound} is no finite number above 0"
     for name in ("of_classes", "larger_is_better"):
         assert isinstance(getattr(metric, name, None), bool), f"{name}: must be True or False"
