@@ -95,6 +95,18 @@ def between(least: float, most: float, name: str, value: object) -> float:
     return number
 
 
+def text(name: str, value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise fail(name, value, "must be a text")
+    return value
+
+
+def true_or_false(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise fail(name, value, "must be True or False")
+    return value
+
+
 def instance(kind: type, name: str, value: object, example: str) -> None:
     """Raise InputError unless a value is an instance of a class."""
     if not isinstance(value, kind):

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import pkgutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from honestdp.errors import fail
+from honestdp.errors import InputError, fail
 
 T = TypeVar("T")
 
@@ -39,6 +39,9 @@ class Registry(Generic[T]):
             the registry is first used.
         group: The entry point group by which installed packages add kinds. They are imported when a
             name is not found among the others, or when all names are listed.
+        contract: The class that every kind is a subclass of.
+        objects: Whether objects of such a class are registered, instead of the class.
+        needs: The attributes that a kind must define, each with the check of its value.
 
     Example:
         >>> from honestdp.procedures import procedures
@@ -46,10 +49,22 @@ class Registry(Generic[T]):
         'untuned'
     """
 
-    def __init__(self, thing: str, package: str, group: str) -> None:
+    def __init__(
+        self,
+        thing: str,
+        package: str,
+        group: str,
+        contract: type,
+        *,
+        objects: bool = False,
+        needs: Mapping[str, Callable[[str, object], Any]] | None = None,
+    ) -> None:
         self.thing = thing
         self.group = group
         self._package = package
+        self._contract = contract
+        self._objects = objects
+        self._needs = dict(needs or {})
         self._kinds: dict[str, T] = {}
         self._loaded = False
         self._lock = RLock()
@@ -59,22 +74,25 @@ class Registry(Generic[T]):
         """Add a kind, under its `name`; usable as a decorator.
 
         Args:
-            kind: A class or an object with a `name`.
+            kind: A class or an object with a `name`, as the contract of the registry says.
 
         Returns:
             The kind itself.
 
         Raises:
-            InputError: If the name is not a text, or another kind has it.
+            InputError: If it does not meet the contract, if its name is not a text, or if another
+                kind has the name.
         """
+        self._check_contract(kind)
         name = self.name_of(kind)
         if not isinstance(name, str) or not name:
-            raise fail("name", name, f"a {self.thing} needs a name: a text")
+            raise fail("name", name, f"{_a(self.thing)} needs a name: a text")
         if not self.is_own(kind):
             self._load()  # so that a name the library has is refused here, not when it is loaded
         known = self._kinds.get(name)
         if known is not None and not _same(known, kind):
             raise fail("name", name, f"is the name of another {self.thing}; choose another")
+        self._check_attributes(kind)
         self._kinds[name] = kind
         return kind
 
@@ -132,6 +150,32 @@ class Registry(Generic[T]):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._find(name) is not None
 
+    def _check_contract(self, kind: object) -> None:
+        """Raise InputError unless this is a class, or an object, of the contract."""
+        base = f"{self._contract.__module__}.{self._contract.__name__}"
+        made_of = kind if isinstance(kind, type) else type(kind)
+        if not issubclass(made_of, self._contract):
+            remedy = f"is not {_a(self.thing)}; make a subclass of {base}"
+        elif self._objects and isinstance(kind, type):
+            remedy = f"is a class; register an object of it, such as {kind.__name__}()"
+        elif not self._objects and not isinstance(kind, type):
+            remedy = f"is an object; register its class, {made_of.__name__}"
+        else:
+            return
+        raise InputError(f"{self.thing}={_shown(kind)}: {remedy}")
+
+    def _check_attributes(self, kind: object) -> None:
+        """Raise InputError unless it defines the methods and attributes of the contract."""
+        abstract = getattr(kind, "__abstractmethods__", None)
+        if abstract and isinstance(kind, type):
+            listed = ", ".join(sorted(abstract))
+            raise InputError(f"{self.thing}={_shown(kind)}: does not define {listed}; define it")
+        for name, check in self._needs.items():
+            try:
+                check(name, getattr(kind, name, None))
+            except InputError as error:
+                raise InputError(f"{self.thing}={_shown(kind)}: {error}") from None
+
     def _find(self, name: str) -> T | None:
         self._load()
         if name not in self._kinds:
@@ -166,7 +210,19 @@ class Registry(Generic[T]):
 
 def _same(one: object, other: object) -> bool:
     """Whether two kinds come from the same definition: a notebook may run a cell twice."""
-    places = [
-        (getattr(k, "__module__", None), getattr(k, "__qualname__", None)) for k in (one, other)
-    ]
-    return one is other or (places[0] == places[1] and None not in places[0])
+    if one is other:
+        return True
+    if isinstance(one, type) != isinstance(other, type):
+        return False
+    made_of = [kind if isinstance(kind, type) else type(kind) for kind in (one, other)]
+    places = {(kind.__module__, kind.__qualname__) for kind in made_of}
+    return len(places) == 1
+
+
+def _shown(kind: object) -> str:
+    """A class by its name; of anything else the type alone."""
+    return kind.__name__ if isinstance(kind, type) else f"<{type(kind).__name__}>"
+
+
+def _a(thing: str) -> str:
+    return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"

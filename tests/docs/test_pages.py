@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -35,6 +39,27 @@ def test_every_block_does_what_the_page_says(
         except Exception as error:
             error.add_note(f"in the block at {page.name}, line {block.line}")
             raise
+
+
+@pytest.mark.slow
+def test_the_package_of_the_page_on_adding_builds(tmp_path: Path) -> None:
+    """With every file of the page beside it, as a reader has them."""
+    for block in blocks((ROOT / "docs" / "extend.md").read_text()):
+        if block.title is not None:
+            (tmp_path / block.title).write_text(block.text)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index",
+         "--disable-pip-version-check", "--wheel-dir", str(tmp_path), str(tmp_path)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as made:
+        names = made.namelist()
+        [points] = [made.read(name).decode() for name in names if "entry_points" in name]
+    modules = re.findall(r"^[a-z-]+ = (\w+):", points, re.MULTILINE)
+    assert len(modules) == 2
+    assert {f"{module}.py" for module in modules} <= set(names)
 
 
 WRONG = {

@@ -5,9 +5,12 @@ from seeded import Mutant
 PLAN = "tests/planning/test_make_plan.py"
 RUN = "tests/runner/test_search_run.py"
 LEAKS = "tests/runner/test_search_leaks.py"
+OUTSIDE = "tests/runner/test_outside_code.py"
 BAD_INPUT = "tests/runner/test_run_bad_input.py"
 PURE = "tests/privacy/test_pure.py"
 LAWS = "tests/laws/test_runs.py"
+METRICS = "tests/testing/test_metrics.py"
+CONTRACTS = "tests/testing/test_contracts.py"
 
 MUTANTS = [
     Mutant("training noise halved", "planning/plan.py",
@@ -83,7 +86,7 @@ MUTANTS = [
            "np.arange(len(chosen))",
            RUN + "::test_a_tuning_subset_is_drawn_by_coins_and_its_size_is_used_nowhere"),
     Mutant("the final training reuses a stream", "runner/training.py",
-           "_FINAL = 2**32 - 2", "_FINAL = 0",
+           "Draw(FINAL, winner", "Draw(0, winner",
            RUN + "::test_the_final_training_scales_what_follows_the_lot"),
     Mutant("one run more", "procedures/draws.py",
            "runs.draw_exactly(coin(0))",
@@ -109,7 +112,7 @@ MUTANTS = [
            "return sorted([*kept, *new], key=lambda o: -o.score)[:1]",
            RUN + "::test_whom_each_procedure_keeps"),
     Mutant("losers leave", "runner/publish.py",
-           "everyone = tuple(found) if plan.shows_all else ()", "everyone = tuple(found)",
+           "everyone = found if plan.shows_all else ()", "everyone = found",
            RUN + "::test_every_procedure_runs[liu-talwar]"),
     Mutant("losers are kept", "procedures/base.py",
            "ranked([*kept, *new])[:1]", "ranked([*kept, *new])",
@@ -123,10 +126,22 @@ MUTANTS = [
            "progress=self._progress(draws) if self.report else None",
            LEAKS + "::test_one_run_looks_like_fifty_and_like_six_hundred[threshold-capped]"),
     Mutant("failures tell all", "runner/session.py",
-           "        if self.receipt is None or (self.plan.shows_all and isinstance(error, "
-           "InputError)):\n",
-           "        if True:\n",
+           "        if self.receipt is None:\n            return error\n        return SearchError",
+           "        if True:\n            return error\n        return SearchError",
            LEAKS + "::test_a_failure_quotes_no_row_where_all_is_shown_either"),
+    Mutant("what fails before the release is told", "runner/session.py",
+           "        self._stage = \"searching\"\n        prepared", "        prepared",
+           OUTSIDE + "::test_what_fails_before_the_release_is_sealed"),
+    Mutant("a panic tells its text", "runner/session.py",
+           "        if isinstance(error, (SystemExit, GeneratorExit)):",
+           "        if not isinstance(error, Exception):",
+           OUTSIDE + "::test_nothing_that_is_said_inside_is_passed_on"),
+    Mutant("auto believes every price", "procedures/__init__.py",
+           "        if procedures.is_own(kind)\n", "",
+           OUTSIDE + "::test_auto_takes_no_price_from_outside"),
+    Mutant("a procedure releases what it likes", "runner/scoring.py",
+           "    if len(found) > (len(given) if plan.shows_all else 1):", "    if False:",
+           OUTSIDE + "::test_a_procedure_cannot_release_more_than_it_says"),
     Mutant("opened before it is paid for", "runner/run.py",
            "    account = Account(ledger, receipt, seed)\n",
            "    account = Account(ledger, receipt, seed)\n"
@@ -159,4 +174,22 @@ MUTANTS = [
            "return less / (1 + math.exp(-self._epsilon))",
            "return less / (1 + math.exp(self._epsilon))",
            PURE + "::test_the_profile_is_that_of_randomised_response"),
+    Mutant("one number of a metric for all rows", "engine/score.py",
+           " or found.shape != outputs.shape[:2]", "",
+           METRICS + "::test_values_of_another_shape_are_never_summed[one number]"),
+    Mutant("a metric is first tried on the table", "runner/run.py",
+           "    check_search(plan, models)\n", "",
+           METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
+           "[one number]"),
+    Mutant("a metric that mixes rows", "engine/score.py",
+           "if not torch.allclose(found, again, equal_nan=True):", "if False:",
+           METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
+           "[a mean]"),
+    Mutant("a procedure keeps more than the winner", "runner/scoring.py",
+           "if len(found) > (len(given) if plan.shows_all else 1):", "if len(found) > len(given):",
+           CONTRACTS + "::test_more_than_the_winner_is_never_released"),
+    Mutant("two draws of one number", "runner/scoring.py",
+           "        or len({draw.number for draw in draws}) != len(draws)\n", "",
+           CONTRACTS + "::test_a_procedure_that_draws_or_keeps_wrongly_is_refused_before_the_charge"
+           "[draws twice]"),
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from outside import SCHEMA, table
 
 from honestdp import InputError, Spec, make_plan, run
 from honestdp.engine import Linear, examples, score_units
+from honestdp.ledger import Ledger
 from honestdp.metrics import metrics
 from honestdp.report.page import report_html
 from honestdp.testing import check_metric
@@ -92,3 +93,70 @@ class Broken(Brier):
 def test_what_breaks_it_is_told(change, words) -> None:
     with pytest.raises(AssertionError, match=words):
         check_metric(type("Broken", (Brier,), change)())
+
+
+# Of all rows at once, or of other rows: a sum of these is not bounded by what one row adds.
+OF_ALL = {
+    "one number": lambda s, loss, z, y: (loss.predicted(z) == y).double().mean(),
+    "a Python number": lambda s, loss, z, y: float((loss.predicted(z) == y).double().mean()),
+    "a list": lambda s, loss, z, y: (loss.predicted(z) == y).double().tolist(),
+    "an array": lambda s, loss, z, y: (loss.predicted(z) == y).numpy(),
+    "one per candidate": lambda s, loss, z, y: (loss.predicted(z) == y).double().mean(1, True),
+    "one per row": lambda s, loss, z, y: (loss.predicted(z) == y).double()[:1],
+    "one more axis": lambda s, loss, z, y: (loss.predicted(z) == y).double().unsqueeze(0),
+    "complex": lambda s, loss, z, y: (loss.predicted(z) == y).cfloat(),
+    "none": lambda s, loss, z, y: None,
+}
+OF_OTHERS = {
+    "a mean": lambda s, loss, z, y: (
+        (loss.predicted(z) == y).double().mean(1, True).expand(z.shape[:2])
+    ),
+    "classes weighed by rows": lambda s, loss, z, y: (
+        (loss.predicted(z) == y).double() / (y.unsqueeze(0) == y.unsqueeze(1)).sum(0)
+    ),
+    "an error": lambda s, loss, z, y: z.cube(),
+}
+
+
+def broken(values):
+    return type("Broken", (Brier,), {"name": "broken", "values": values})()
+
+
+@pytest.mark.parametrize("what", OF_ALL)
+def test_values_of_another_shape_are_never_summed(what) -> None:
+    source = torch.Generator().manual_seed(0)
+    rows = examples(torch.randn(9, 6, generator=source), torch.zeros(9, dtype=torch.long))
+    with pytest.raises(
+        InputError, match=r"metric='broken': .* one real number per candidate and row"
+    ):
+        score_units(broken(OF_ALL[what]), Linear(6, 2), torch.randn(3, 7, generator=source), rows)
+
+
+@pytest.mark.parametrize("what", [*OF_ALL, *OF_OTHERS])
+def test_a_metric_that_breaks_the_contract_is_refused_before_the_charge(what, tmp_path) -> None:
+    made = plan()
+    ledger = Ledger.create(
+        tmp_path / "l", dataset="toy", schema=SCHEMA.fingerprint, epsilon=40.0, delta=1e-3
+    )
+    metrics.unregister("brier")
+    metrics.register(type("Brier", (Brier,), {"values": {**OF_ALL, **OF_OTHERS}[what]})())
+    with pytest.raises(InputError, match="metric='brier': ") as caught:
+        run(made, table(), ledger)
+    assert "\n" not in str(caught.value)
+    assert not ledger.history()
+    with pytest.raises(AssertionError):
+        check_metric(metrics.get("brier"))
+
+
+def test_a_metric_that_changes_its_shape_later_releases_nothing(tmp_path) -> None:
+    """The values are checked again where they are summed, whatever made-up rows gave."""
+
+    def values(self, loss, outputs, targets):
+        found = Brier.values(self, loss, outputs, targets)
+        return found if len(targets) <= 8 else found.mean()
+
+    made = plan()
+    metrics.unregister("brier")
+    metrics.register(type("Brier", (Brier,), {"values": values})())
+    with pytest.raises(InputError, match="one real number per candidate and row"):
+        run(made, table(), seed=1)

@@ -153,6 +153,10 @@ def one_back(g, p, velocity, rate, keep):
     return (p - rate * g,)
 
 
+def a_number(g, p, rate, keep):
+    return p - rate * g
+
+
 def explodes(g, p, velocity, rate, keep):
     return p - rate / (g - g), velocity
 
@@ -182,7 +186,12 @@ class Unchecked(Base):
 WRONG = {
     "fails in torch": type("A", (Base,), {"formulas": (in_double,)}),
     "takes 4 arguments, and is given 5": type("B", (Base,), {"formulas": (too_few,)}),
-    "fails in torch|returning a tuple": type("C", (Base,), {"formulas": (one_back,)}),
+    "returned a tuple of 1; return a tuple of the parameter and its slots, 2 in all": type(
+        "C", (Base,), {"formulas": (one_back,)}
+    ),
+    "returned a Tensor; return a tuple of the parameter and its slots, 1 in all": type(
+        "C", (Base,), {"formulas": (a_number,), "slots": ()}
+    ),
     "not finite on ordinary gradients": type("D", (Base,), {"formulas": (explodes,)}),
     "depends on the other candidates": Meddles,
     "writes into velocity": type("H", (Base,), {"formulas": (in_place,)}),

@@ -33,11 +33,53 @@ def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples
     worst = metric.worst / metric.bound * UNITS
     total = torch.zeros(len(params), dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
-        values = metric.values(model.loss, outputs, targets).double() * (UNITS / metric.bound)
+        values = _values(metric, model, outputs, targets).double() * (UNITS / metric.bound)
         values = torch.where(outputs.isfinite().all(-1), values, worst)
         values = torch.nan_to_num(values, nan=worst).clamp(0, UNITS)
         total += torch.where(present > 0, values, 0.0).round().long().sum(1)
     return torch.where(_finite(params), total, round(worst) * len(examples))
+
+
+def check_metric_values(metric: Metric, model: Model) -> None:
+    """Check a metric on made-up rows, before anything is paid.
+
+    Raises:
+        InputError: If it fails, if its values have another shape than [candidate, row], or if the
+            value of a row depends on another row.
+    """
+    loss, source = model.loss, torch.Generator().manual_seed(0)
+    for candidates, rows in ((2, 8), (1, 1)):
+        outputs = torch.randn(candidates, rows, loss.outputs, generator=source)
+        targets = loss.predicted(outputs)[0]
+        changed, others = outputs.clone(), targets.clone()
+        changed[:, 0] += 1.0
+        others[0] = (targets[0] + 1) % loss.classes if loss.classes else 0.5
+        try:
+            with torch.no_grad():
+                found = _values(metric, model, outputs, targets)[:, 1:].double()
+                again = _values(metric, model, changed, others)[:, 1:].double()
+        except InputError:
+            raise
+        except Exception as error:  # raised by the code of the metric; these rows are made up
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise fail("metric", metric.name, f"fails on made-up rows ({reason})") from error
+        if not torch.allclose(found, again, equal_nan=True):
+            remedy = "the value of a row depends on another row; compute each from its own row"
+            raise fail("metric", metric.name, remedy)
+
+
+def _values(metric: Metric, model: Model, outputs: Tensor, targets: Tensor) -> Tensor:
+    """The values of a metric, [candidate, row].
+
+    Any other shape would be broadcast: one number for all rows would be counted once per row, so
+    that a single record could change a sum by more than the bound. The message shows no shape, as
+    the number of rows may be secret.
+    """
+    found = metric.values(model.loss, outputs, targets)
+    if not isinstance(found, Tensor) or found.shape != outputs.shape[:2] or found.is_complex():
+        remedy = "its values must be a tensor of one real number per candidate and row"
+        raise fail("metric", metric.name, f"{remedy}, [candidate, row]")
+    return found
 
 
 def correct(model: Model, params: Tensor, examples: Examples) -> Tensor:
@@ -87,6 +129,8 @@ def _outputs(
         for first in range(0, len(examples), rows):
             chosen = torch.arange(first, min(first + rows, len(examples)), device=examples.device)
             outputs = model.outputs(params, examples.dense(chosen))
+            if outputs.shape != (len(params), len(chosen), model.loss.outputs):
+                raise InputError("model: its outputs must be of shape [candidate, row, output]")
             yield outputs, examples.targets[chosen], examples.present[chosen]
 
 

@@ -306,6 +306,22 @@ def check_steps(candidates: Sequence[Candidate], steps: int) -> None:
             )
 
 
+def check_rules(candidates: Sequence[Candidate], steps: int, lot_size: float) -> None:
+    """Raise InputError unless every candidate's rule makes a step from made-up numbers."""
+    for candidate in {one.rule: one for one in candidates}.values():
+        rule = optimizer(candidate.rule)
+        knobs, params = rule.knobs([candidate], steps, lot_size), torch.zeros(1, 2)
+        try:
+            state = rule.init(params, knobs)
+            for t in range(1, rule.lots + 1):
+                params, state = rule.update(torch.full((1, 2), 0.1), params, state, knobs, t)
+        except InputError:
+            raise
+        except Exception as error:  # raised by the code of the rule
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            raise fail("rule", candidate.rule, f"fails on made-up numbers ({reason})") from error
+
+
 def _resumed(resume: Trained, what: tuple[Any, ...]) -> Sequence[CandidateState]:
     fields = ("models", "candidates", "numbers", "schedule", "simulated", "rows")
     was = tuple(getattr(resume, field) for field in fields)

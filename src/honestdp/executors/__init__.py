@@ -6,5 +6,5 @@ from honestdp.registry import Registry
 __all__ = ["Executor", "Work", "executors"]
 
 executors: Registry[type[Executor]] = Registry(
-    "executor", "honestdp.executors", "honestdp.executors"
+    "executor", "honestdp.executors", "honestdp.executors", Executor
 )

@@ -71,4 +71,5 @@ class Executor(ABC):
         """
 
     def close(self) -> None:  # noqa: B027, most executors hold nothing
-        """Release resources such as processes and connections. Called once, when a run ends."""
+        """Release resources such as processes and connections. `run` calls it when it ends, for an
+        executor that was named; whoever made one closes it."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError, fail, text
 from honestdp.models.base import Architecture, Description, ModelName, Named, Option
 from honestdp.registry import Registry
 
 architectures: Registry[type[Architecture]] = Registry(
-    "model", "honestdp.models", "honestdp.models"
+    "model", "honestdp.models", "honestdp.models", Architecture, needs={"summary": text}
 )
 
 

@@ -5,11 +5,16 @@ anybody's code adds; `docs/extend.md` shows how. All of it is post-processing of
 a rule of one's own cannot change what a training costs.
 """
 
-from honestdp.optimizers.base import Hyperparameter, Knobs, Optimizer, fraction
+from honestdp.errors import text
+from honestdp.optimizers.base import Hyperparameter, Knobs, Optimizer, fraction, functions
 from honestdp.registry import Registry
 
 optimizers: Registry[type[Optimizer]] = Registry(
-    "optimizer", "honestdp.optimizers", "honestdp.optimizers"
+    "optimizer",
+    "honestdp.optimizers",
+    "honestdp.optimizers",
+    Optimizer,
+    needs={"summary": text, "formulas": functions},
 )
 
 

@@ -72,6 +72,16 @@ def fraction(name: str, value: object) -> float:
     return number
 
 
+def functions(name: str, value: object) -> None:
+    """Check that these are the formulas of a rule: a tuple of functions.
+
+    Raises:
+        InputError: If they are not.
+    """
+    if not (isinstance(value, tuple) and value and all(callable(one) for one in value)):
+        raise fail(name, value, "must be a tuple of functions, one per lot, such as (sgd,)")
+
+
 @dataclass(frozen=True, eq=False)
 class Knobs:
     """The public numbers of candidates that share a rule: arrays with one number a candidate.
@@ -250,6 +260,11 @@ class Optimizer(ABC):
         """
         coefficients = params.new_tensor(self.table(knobs, state, t)).unsqueeze(2).unbind(1)
         slots = [state[name] for name in self.slots]
-        params, *after = self.formula(t)(g, params, *slots, *coefficients)
+        found: object = self.formula(t)(g, params, *slots, *coefficients)
+        if not isinstance(found, tuple) or len(found) != 1 + len(slots):
+            what = f"tuple of {len(found)}" if isinstance(found, tuple) else type(found).__name__
+            remedy = f"its formula returned a {what}; return a tuple of the parameter and its slots"
+            raise fail("optimizer", self.name, f"{remedy}, {1 + len(slots)} in all")
+        params, *after = found
         state = state | dict(zip(self.slots, after, strict=True))
         return self.finish(params, state, knobs) if t % self.lots == 0 else (params, state)

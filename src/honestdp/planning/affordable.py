@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+import warnings
 
-from honestdp.errors import open_unit
+from honestdp.errors import InputError, open_unit
 from honestdp.planning.costs import checked_delta
 from honestdp.privacy import calibrate
 from honestdp.privacy.events import checked_noise
-from honestdp.procedures import Training, procedures
-from honestdp.procedures.base import SUBSET
+from honestdp.procedures import Procedure, Training, procedures
+from honestdp.procedures.base import SUBSET, made
 
 MOST = 10_000  # candidates: the count stops here
 
@@ -28,6 +28,9 @@ def affordable(
 
     The expected number of runs is the number of candidates, as in `cost_table` without a
     `hit_probability`.
+
+    A procedure that needs an option of its own cannot be made from these facts: it is left out with
+    a warning.
 
     Args:
         n: Number of records in the training part.
@@ -54,9 +57,18 @@ def affordable(
     checked_delta(delta, job.n)
     open_unit("subset", subset)
 
-    def cost(name: str, candidates: int) -> float:
-        option = procedures.get(name).make(candidates, {"subset": subset})  # E[K] = candidates
-        return option.epsilon(option.usual_bound, job, noise_multiplier, delta)
+    found: dict[str, int] = {}
+    for kind in procedures:
+        if kind.selects:
+            try:
+                made(kind, 1, {"subset": subset})
+            except InputError as error:
+                warnings.warn(f"{kind.name} is left out: {error}", stacklevel=2)
+                continue
 
-    names = [kind.name for kind in procedures if kind.selects]
-    return {name: calibrate.candidates(partial(cost, name), epsilon, MOST) for name in names}
+            def cost(candidates: int, kind: type[Procedure] = kind) -> float:
+                option = made(kind, candidates, {"subset": subset})  # E[K] = candidates
+                return option.epsilon(option.usual_bound, job, noise_multiplier, delta)
+
+            found[kind.name] = calibrate.candidates(cost, epsilon, MOST)
+    return found

@@ -16,7 +16,7 @@ from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
 from honestdp.privacy.events import checked_noise
 from honestdp.procedures import Procedure, Training, procedures
-from honestdp.procedures.base import SUBSET
+from honestdp.procedures.base import SUBSET, checked_variants
 from honestdp.procedures.options import shape
 from honestdp.procedures.untuned import Untuned
 
@@ -113,7 +113,7 @@ def cost_table(
         hit_probability=_checked(open_unit, "hit_probability", hit_probability),
         subset=open_unit("subset", subset),
     )
-    options = variants(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
+    options, left_out = _variants(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
     rows: list[Row] = []
     for option in options:
         for bound in option.bounds:
@@ -122,6 +122,7 @@ def cost_table(
         if all(row.epsilon is None for row in rows):  # not even one run: no need to try more
             raise _unreachable(inputs)
     notes = [*NEIGHBOURS, *dict.fromkeys(note for o in options for note in o.assumptions)]
+    notes += left_out
     if any(row.epsilon is None for row in rows):
         notes.append(
             "-: this bound has no answer here (no noise reaches the target, or no finite one)."
@@ -145,7 +146,15 @@ def variants(
 
     Without `hit_probability`, E[K] = candidates and gamma = 1/candidates; with it, the laws
     that draw the best candidate at least that often (`Unreachable` for shapes that never do).
+    A procedure from outside the library that cannot be made from these alone is left out.
     """
+    return _variants(candidates, hit_probability, subset, shapes)[0]
+
+
+def _variants(
+    candidates: int, hit_probability: float | None, subset: float, shapes: Sequence[Shape]
+) -> tuple[list[Procedure], list[str]]:
+    """As `variants`, with a sentence about each procedure that is left out."""
     k = positive_integer("candidates", candidates)
     open_unit("subset", subset)
     if isinstance(shapes, str) or not isinstance(shapes, Sequence):
@@ -153,7 +162,16 @@ def variants(
     laws = [shape("shape", one) for one in shapes]
     options = {"hit_probability": hit_probability, "subset": subset, "shapes": laws}
     kinds = sorted(procedures, key=lambda kind: kind is not Untuned)
-    return [found for kind in kinds for found in kind.variants(k, options)]
+    found: list[Procedure] = []
+    left_out: list[str] = []
+    for kind in kinds:
+        try:
+            found += checked_variants(kind, k, options)
+        except InputError as error:
+            if procedures.is_own(kind):
+                raise
+            left_out.append(f"{kind.name} is left out: {error}.")
+    return found, left_out
 
 
 def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: float) -> Row:

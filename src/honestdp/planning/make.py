@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
@@ -48,12 +47,13 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
     found: dict[str, float] = {}
     failure: InputError | None = None
     for bound in _bounds(spec, chosen):
-        cost = _cost(chosen, bound, job, allowed.delta)
+        cost = _Cost(chosen, bound, job, allowed.delta)
         try:
             start = min(found.values(), default=2.0)
             found[bound] = noise_multiplier(cost, allowed.epsilon, start)
         except InputError as error:  # this bound has no answer; another may
-            failure = InputError(f"{error} ({chosen.name}, delta={allowed.delta:g})")
+            why = cost.failure or error
+            failure = failure or InputError(f"{why} ({chosen.name}, delta={allowed.delta:g})")
     if not found:
         assert failure is not None
         raise failure
@@ -64,13 +64,36 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
 
 def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
     if spec.bound is None:  # loss distributions are never dearer than Renyi curves
-        return [bound for bound in chosen.bounds if not bound.startswith("rdp")]
+        usual = [bound for bound in chosen.bounds if not bound.startswith("rdp")]
+        return usual or list(chosen.bounds)
     chosen.check_bound(spec.bound)
     return [spec.bound]
 
 
-def _cost(chosen: Procedure, bound: str, job: Training, delta: float) -> Callable[[float], float]:
-    return lambda sigma: chosen.epsilon(bound, job, sigma, delta)
+@dataclass
+class _Cost:
+    """The epsilon of a procedure by its noise.
+
+    failure: The first error of its price, if it had no price with any noise: then that error, not
+    the budget, is why there is no plan.
+    """
+
+    chosen: Procedure
+    bound: str
+    job: Training
+    delta: float
+    failure: InputError | None = None
+    answered: bool = False
+
+    def __call__(self, sigma: float) -> float:
+        try:
+            found = self.chosen.epsilon(self.bound, self.job, sigma, self.delta)
+        except InputError as error:
+            if not self.answered:
+                self.failure = self.failure or error
+            raise
+        self.answered, self.failure = True, None
+        return found
 
 
 def _choose(spec: Spec) -> Plan:

@@ -16,6 +16,7 @@ from honestdp.privacy.calibrate import round_up
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Gaussian, Pure
 from honestdp.procedures import Procedure
+from honestdp.procedures.base import curve_of, priced
 from honestdp.units import LARGEST_NOISE
 
 
@@ -66,14 +67,15 @@ class RoleCosts:
 
     def epsilon(self, delta: float) -> dict[str, float]:
         """The epsilon of each role."""
-        found = {"training": self.procedure.price(self.bound, *self._trains, delta)}
+        found = {"training": priced(self.procedure, self.bound, *self._trains, delta)}
         if self.scoring is not None:
-            found["validation"] = self.procedure.validation.price(self.bound, *self._scores, delta)
+            other = self.procedure.validation
+            found["validation"] = priced(other, self.bound, *self._scores, delta)
         return found
 
     def curve(self, delta: float) -> RdpCurve:
         """The larger of the two roles' Renyi curves, at every order."""
-        found = self.procedure.curve(*self._trains, delta)
+        found = curve_of(self.procedure, *self._trains, delta)
         if self.scoring is None:
             return found
         return found.maximum(self.procedure.validation.curve(*self._scores, delta))
@@ -99,7 +101,7 @@ def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) 
     """
     if procedure.scoring is None:
         return None
-    free = procedure.curve(training, training, delta)
+    free = curve_of(procedure, training, training, delta)
     # A score is compared with a training; a single pick with the whole procedure.
     one_each = procedure.validation is procedure
     known = guarantee.rdp_curve(training) if one_each else free

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 procedures: Registry[type[Procedure]] = Registry(
-    "procedure", "honestdp.procedures", "honestdp.procedures"
+    "procedure", "honestdp.procedures", "honestdp.procedures", Procedure
 )
 
 

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from honestdp.errors import above, fail, open_unit, positive, positive_integer, unit
+from honestdp.errors import (
+    above,
+    fail,
+    open_unit,
+    positive,
+    positive_integer,
+    true_or_false,
+    unit,
+)
 from honestdp.privacy.calibrate import Shape, run_count
 from honestdp.privacy.runs import Capped, RunCount
 
@@ -30,12 +38,6 @@ def shape(name: str, value: object) -> Shape:
             return "poisson"
         value = SHAPES.get(value, value)
     return above(-1, name, value)
-
-
-def true_or_false(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise fail(name, value, "must be True or False")
-    return value
 
 
 # How long a random search goes on: one of the two.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from honestdp.engine.models import Model, size
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
 from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.grid import Setting
@@ -22,7 +22,6 @@ from honestdp.release.released import Release
 from honestdp.release.saved import read
 from honestdp.resume.journal import Journal
 from honestdp.run_files import CARD, FILES, MODEL
-from honestdp.runner.scoring import check_kept
 from honestdp.schema import Schema
 
 
@@ -67,9 +66,10 @@ def prepare(
 
     Args:
         models: The model of each setting.
-        kept: The outcomes, the winner first, as `check_kept` allows.
+        kept: The outcomes, the winner first.
     """
-    check_kept(plan, kept)
+    if len(kept) > 1 and not plan.shows_all:
+        raise fail("procedure", plan.procedure.name, "more outcomes than may be released")
     found = tuple(
         Predictor(
             dict(plan.grid.settings[o.draw.setting]),

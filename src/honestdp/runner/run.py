@@ -10,11 +10,12 @@ never refunded. A seed instead of a ledger makes a simulation, which is marked a
 from __future__ import annotations
 
 from functools import lru_cache
+from inspect import signature
 from os import PathLike
 from typing import Any
 
 from honestdp.engine.models import Model
-from honestdp.errors import InputError, positive_integer
+from honestdp.errors import InputError, fail, positive_integer
 from honestdp.executors import Executor, executors
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
@@ -24,7 +25,7 @@ from honestdp.runner.charging import check_paid_or_simulated
 from honestdp.runner.private_data import PrivateData, checked_table
 from honestdp.runner.progress import Report
 from honestdp.runner.publish import check_serialisable
-from honestdp.runner.scoring import noisy_scores, outcomes, schedule, select
+from honestdp.runner.scoring import check_search, noisy_scores, outcomes, schedule, select
 from honestdp.runner.session import Account, Session
 from honestdp.runner.training import Trainer, models_of
 
@@ -80,10 +81,15 @@ def run(
     placed = _executor(executor, workers)
     table = checked_table(plan, table, target)  # columns and row count, of a table in memory
     models = _models(plan)
+    check_search(plan, models)
     account = Account(ledger, receipt, seed)
     session = Session(plan, models, account, folder, config, progress)
-    with session:
-        return _carry_out(session, table, target, placed)
+    try:
+        with session:
+            return _carry_out(session, table, target, placed)
+    finally:
+        if placed is not executor:  # made here
+            placed.close()
     session.fail()
 
 
@@ -125,9 +131,20 @@ def check_call(plan: object, report: object, workers: object) -> None:
 
 def _executor(executor: str | Executor, workers: int | None) -> Executor:
     if isinstance(executor, Executor):
+        if workers is not None:
+            remedy = f"the {type(executor).__name__} that is given as executor decides it itself"
+            raise fail("workers", workers, f"{remedy}; leave workers out")
         return executor
     kind = executors.get(executor)
-    return kind(workers=workers) if workers is not None else kind()  # type: ignore[call-arg]
+    given = {} if workers is None else {"workers": workers}
+    try:
+        signature(kind).bind(**given)
+    except TypeError:
+        if given:
+            raise fail("workers", workers, f"{executor} has no such option; leave it out") from None
+        remedy = f"needs arguments; give an executor, {kind.__name__}(...), instead of its name"
+        raise fail("executor", executor, remedy) from None
+    return kind(**given)
 
 
 @lru_cache(maxsize=1)

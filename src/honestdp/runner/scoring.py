@@ -14,7 +14,8 @@ from torch import Tensor
 
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model
-from honestdp.engine.score import score_units
+from honestdp.engine.score import check_metric_values, score_units
+from honestdp.errors import InputError, fail
 from honestdp.metrics import Metric
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
@@ -22,40 +23,66 @@ from honestdp.randomness import Purpose, Randomness
 from honestdp.units import UNITS
 
 Floats = NDArray[np.float64]
+FINAL = 2**32 - 2  # stream number of the training after the search; no draw uses it
+
+
+def check_search(plan: Plan, models: Sequence[Model]) -> None:
+    """Raise InputError, before anything is paid, unless the procedure draws and keeps, and the
+    metric scores, as their contracts say; checked on made-up coins, outcomes and rows."""
+    coins = Randomness.simulation(0)
+    made_up = [
+        Outcome(draw, None, float(score), score / 2)
+        for score, draw in enumerate(_drawn(plan, coins)[:2])
+    ]
+    try:
+        select(plan, [], made_up)
+    except InputError:
+        raise
+    except Exception as error:  # raised by the code of the procedure; the outcomes are made up
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        remedy = f"keep fails on made-up outcomes ({reason})"
+        raise fail("procedure", plan.procedure.name, remedy) from error
+    if plan.role_costs.scoring is not None:
+        for model in {one.loss: one for one in models}.values():
+            check_metric_values(plan.metric, model)
 
 
 def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[Draw]]:
     """The draws of a search, in groups. Their number is secret unless all are released."""
-    draws = plan.procedure.draws(
-        len(plan.grid), lambda index: randomness.uniform(Purpose.COINS, index, 0)
-    )
+    draws = _drawn(plan, randomness)
     for first in range(0, len(draws), at_once):
         yield draws[first : first + at_once]
 
 
-def select(plan: Plan, kept: list[Outcome], new: list[Outcome]) -> list[Outcome]:
-    """The outcomes that the procedure keeps of those kept so far and new ones.
+def _drawn(plan: Plan, randomness: Randomness) -> list[Draw]:
+    """The draws of a procedure. Two of one number would share their noise, so it is checked."""
+    settings = len(plan.grid)
+    draws: object = plan.procedure.draws(
+        settings, lambda index: randomness.uniform(Purpose.COINS, index, 0)
+    )
+    if (
+        not isinstance(draws, list)
+        or not all(isinstance(draw, Draw) for draw in draws)
+        or len({draw.number for draw in draws}) != len(draws)
+        or not all(0 <= draw.number < FINAL and 0 <= draw.setting < settings for draw in draws)
+    ):
+        remedy = "draws must return a list of Draw, each with a number of its own and a setting"
+        raise fail("procedure", plan.procedure.name, f"{remedy} of the grid")
+    return draws
 
-    Raises:
-        TypeError: If the procedure keeps more than it may, or what it was not given.
-    """
-    given = [*kept, *new]
-    found = plan.procedure.keep(kept, new, plan.as_score)
-    check_kept(plan, found)
-    if not all(any(one is other for other in given) for one in found):
-        raise TypeError(f"procedure {plan.procedure.name!r}: keeps an outcome it was not given")
+
+def select(plan: Plan, kept: Sequence[Outcome], new: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes that a procedure keeps: some of those given, one alone where no more may be
+    released."""
+    found: object = plan.procedure.keep(kept, new, plan.as_score)
+    given = {id(outcome) for outcome in (*kept, *new)}
+    if not isinstance(found, list) or not {id(one) for one in found} <= given:
+        remedy = "keep must return a list of some of the outcomes that it is given"
+        raise fail("procedure", plan.procedure.name, remedy)
+    if len(found) > (len(given) if plan.shows_all else 1):
+        remedy = "keep returned more outcomes than may be released; return the winner alone"
+        raise fail("procedure", plan.procedure.name, remedy)
     return found
-
-
-def check_kept(plan: Plan, kept: Sequence[Outcome]) -> None:
-    """Raise TypeError if these are more outcomes than the procedure says that it releases."""
-    if not isinstance(kept, list) or not all(isinstance(one, Outcome) for one in kept):
-        raise TypeError(f"procedure {plan.procedure.name!r}: keep must return a list of outcomes")
-    if len(kept) > 1 and not plan.shows_all:
-        raise TypeError(
-            f"procedure {plan.procedure.name!r}: keeps {len(kept)} outcomes, but says that only "
-            "the winner is released"
-        )
 
 
 def noisy_scores(

@@ -13,7 +13,8 @@ from torch import Tensor
 from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
 from honestdp.engine.models import Model
-from honestdp.engine.train import Schedule, Trained, check_steps
+from honestdp.engine.train import Schedule, Trained, check_rules, check_steps
+from honestdp.errors import fail
 from honestdp.executors import Executor, Work
 from honestdp.optimizers import optimizer
 from honestdp.planning.plan import Plan
@@ -22,8 +23,7 @@ from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 from honestdp.runner.private_data import Part, schedules
 from honestdp.runner.progress import Report, tell
-
-_FINAL = 2**32 - 2  # stream number of the training after the search; no draw uses it
+from honestdp.runner.scoring import FINAL
 
 
 def models_of(plan: Plan) -> list[Model]:
@@ -44,6 +44,7 @@ def models_of(plan: Plan) -> list[Model]:
         model.check(made_up)
         model.check_sums(made_up)
     check_steps(plan.candidates, plan.training.steps)
+    check_rules(plan.candidates, plan.training.steps, plan.lot_sizes[0])
     schedules(plan)
     return models
 
@@ -55,6 +56,16 @@ def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
         return candidate
     rate = rule.rate(candidate, rest.steps, rest.lot_size)
     return replace(candidate, learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]))
+
+
+def _check_trained(executor: Executor, found: object, count: int) -> None:
+    """An executor returned the state of every training."""
+    if not isinstance(found, Trained):
+        remedy = f"train returned a {type(found).__name__}; return a Trained, as local does"
+        raise fail("executor", executor.name, remedy)
+    if len(found.states) != count:  # the number is secret
+        remedy = "train must return one state per candidate, in their order"
+        raise fail("executor", executor.name, remedy)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +88,7 @@ class Trainer:
         """The winner of a tuning subset, trained on the rest of the rows."""
         winner = kept[0]
         candidate = rescaled(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
-        found = self._train([Draw(_FINAL, winner.draw.setting)], [candidate], rest)
+        found = self._train([Draw(FINAL, winner.draw.setting)], [candidate], rest)
         return [replace(winner, parameters=found[0])]
 
     def _train(
@@ -98,6 +109,7 @@ class Trainer:
         while found is None or not found.finished:
             # A new `stop` for every round: each allows at least one step.
             found = self.executor.train(replace(work, stop=self.journal.stop), found)
+            _check_trained(self.executor, found, len(draws))
             self.journal.note(draws, found.states)
         return [found.parameters(i) for i in range(len(draws))]
 

@@ -10,7 +10,7 @@ import torch
 from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
 from honestdp.engine.models import Linear, Model, TwoLayer
-from honestdp.engine.train import Schedule
+from honestdp.engine.train import Schedule, Trained
 from honestdp.executors import Executor, Work
 from honestdp.executors.local import LocalExecutor
 from honestdp.randomness import Randomness
@@ -30,20 +30,21 @@ def check_executor(executor: Executor) -> None:
     Example:
         >>> check_executor(LocalExecutor(workers=2))
     """
-    assert isinstance(executor.name, str), "name: an executor needs one, a text"
+    assert isinstance(executor, Executor), "give an executor: an object, not its class"
+    assert isinstance(getattr(executor, "name", None), str), "name: an executor needs one, a text"
     for model in (Linear(4, 2), TwoLayer(4, 3, width=5), Linear(4, None)):
         work = _work(model)
         wanted = LocalExecutor(workers=1).train(work)
-        found = executor.train(work)
-        assert found.finished, "train: returned unfinished without a `stop`"
+        found = _trained(executor, work)
+        assert found.finished, "train: came back unfinished though nothing said to pause"
         for i in range(len(work.candidates)):
             assert _same(found.parameters(i), wanted.parameters(i)), (
                 f"train: candidate {i} of {model} has other parameters than local gives it"
             )
         _check_pauses(executor, model, wanted.parameters(0))
-    reports: list[tuple[int, int]] = []
-    executor.train(_work(Linear(4, 2), progress=lambda done, of: reports.append((done, of))))
-    ended = bool(reports) and reports[-1][0] == reports[-1][1]
+    told: list[tuple[int, int]] = []
+    _trained(executor, _work(Linear(4, 2), progress=lambda done, of: told.append((done, of))))
+    ended = bool(told) and told[-1][0] == told[-1][1]
     assert ended, "train: progress must end with all steps done"
     executor.close()
 
@@ -53,9 +54,19 @@ def _check_pauses(executor: Executor, model: Model, wanted: torch.Tensor) -> Non
     work = _work(model, stop=lambda: next(calls) % 4 == 3)
     found, rounds = None, 0
     while found is None or not found.finished:
-        found, rounds = executor.train(work, found), rounds + 1
+        found, rounds = _trained(executor, work, found), rounds + 1
         assert rounds < 100, "train: makes no step between two pauses"
     assert _same(found.parameters(0), wanted), "train: a paused training ends elsewhere"
+
+
+def _trained(executor: Executor, work: Work, begun: Trained | None = None) -> Trained:
+    found: object = executor.train(work, begun)
+    assert isinstance(found, Trained), (
+        f"train: returned a {type(found).__name__}; return a Trained, as local does"
+    )
+    count, wanted = len(found.states), len(work.candidates)
+    assert count == wanted, f"train: returned {count} states for {wanted} candidates"
+    return found
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -26,11 +26,14 @@ def check_metric(metric: Metric) -> None:
         >>> from honestdp.metrics import metrics
         >>> check_metric(metrics.get("accuracy"))
     """
+    assert isinstance(metric, Metric), "give an object of a subclass of Metric, as is registered"
     for name in ("name", "summary", "label", "meaning", "summed"):
-        assert isinstance(getattr(metric, name), str), f"{name}: must be a text"
-    assert 0 < metric.bound < math.inf, f"bound: {metric.bound} is not a finite number above 0"
-    assert isinstance(metric.of_classes, bool), "of_classes: must be True or False"
-    assert isinstance(metric.larger_is_better, bool), "larger_is_better: must be True or False"
+        assert isinstance(getattr(metric, name, None), str), f"{name}: must be a text"
+    bound = getattr(metric, "bound", None)
+    number = isinstance(bound, (int, float)) and 0 < bound < math.inf
+    assert number, f"bound: {bound} is no finite number above 0"
+    for name in ("of_classes", "larger_is_better"):
+        assert isinstance(getattr(metric, name, None), bool), f"{name}: must be True or False"
     for classes in (2, 5) if metric.of_classes else (None,):
         _check_values(metric, Loss.of(classes))
     value = metric.from_score(metric.as_score(0.25, 80), 80)
@@ -63,17 +66,24 @@ def _check_values(metric: Metric, loss: Loss) -> None:
 def _check_rows(metric: Metric, loss: Loss, outputs: Tensor, targets: Tensor) -> None:
     found = _values(metric, loss, outputs, targets)
     for row in (0, 5, len(targets) - 1):
-        changed = outputs.clone()
+        changed, targets_too = outputs.clone(), targets.clone()
         changed[:, row] = 3.0
+        targets_too[row] = (targets[row] + 1) % loss.classes if loss.classes else 0.5
         others = torch.arange(len(targets)) != row
-        same = _values(metric, loss, changed, targets)[:, others]
+        same = _values(metric, loss, changed, targets_too)[:, others]
         assert torch.equal(
             torch.nan_to_num(same, nan=-1.0), torch.nan_to_num(found[:, others], nan=-1.0)
         ), f"values: those of other rows changed with row {row}"
 
 
 def _values(metric: Metric, loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
-    found = metric.values(loss, outputs, targets).double()
-    wanted = outputs.shape[:2]
-    assert found.shape == wanted, f"values: of shape {tuple(found.shape)}, not {tuple(wanted)}"
-    return found
+    try:
+        found = metric.values(loss, outputs, targets)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+        raise AssertionError(f"values: fails ({reason}); no row may raise") from error
+    wanted = tuple(outputs.shape[:2])
+    real = isinstance(found, Tensor) and not found.is_complex()
+    assert real, f"values: is a {type(found).__name__}; return a tensor of real numbers"
+    assert found.shape == wanted, f"values: of shape {tuple(found.shape)}, not {wanted}"
+    return found.double()

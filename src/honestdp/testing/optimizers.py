@@ -152,6 +152,8 @@ def _updated(
 ) -> tuple[Any, Any]:
     try:
         return rule.update(g, params, state, knobs, t)
+    except InputError as error:
+        raise AssertionError(f"lot {t}: {error}") from error
     except Exception as error:
         raise AssertionError(
             f"lot {t}: fails in torch ({type(error).__name__}: {error}); write the formula in "

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from honestdp.errors import InputError
+from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Pure, training
 from honestdp.procedures import Draw, Outcome, Procedure
 from honestdp.procedures.draws import Coin
@@ -46,7 +47,9 @@ def check_procedure(
         >>> from honestdp.procedures.composition import Composition
         >>> check_procedure(Composition)
     """
-    assert isinstance(kind.name, str), "name: a procedure needs one, a text"
+    known = isinstance(kind, type) and issubclass(kind, Procedure)
+    assert known, "give a subclass of Procedure: the class itself, not an object"
+    assert isinstance(getattr(kind, "name", None), str), "name: a procedure needs one, a text"
     made = [found for k in candidates if (found := _made(kind, k, dict(options or {}))) is not None]
     assert made, f"make refused all of {list(candidates)} candidates"
     for procedure in made:
@@ -62,7 +65,18 @@ def check_procedure(
 def _made(kind: type[Procedure], candidates: int, options: dict[str, Any]) -> Procedure | None:
     checked = {name: kind.options[name](name, value) for name, value in options.items()}
     try:
-        found = kind.make(candidates, checked)
+        found: object = kind.make(candidates, checked)
+    except InputError:
+        return None
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise AssertionError(
+            f"make: fails ({reason}); raise InputError, or give check_procedure its options"
+        ) from error
+    assert isinstance(found, Procedure), (
+        f"make: returned a {type(found).__name__}; return the procedure"
+    )
+    try:
         found.check(candidates, DELTA)
     except InputError:
         return None
@@ -88,7 +102,8 @@ def _check_facts(procedure: Procedure) -> None:
 
 
 def _check_price(procedure: Procedure) -> None:
-    assert procedure.bounds, "bounds: name at least one theorem"
+    named = isinstance(procedure.bounds, tuple) and procedure.bounds
+    assert named, 'bounds: a tuple of at least one name, such as ("pld",)'
     assert procedure.usual_bound in procedure.bounds, "usual_bound: must be one of bounds"
     assert set(procedure.drawn_bounds) <= set(procedure.bounds), "drawn_bounds: are not all bounds"
     for bound in procedure.bounds:
@@ -96,10 +111,13 @@ def _check_price(procedure: Procedure) -> None:
         for noise in (2.0, 4.0, 8.0):
             run = training(0.01, noise, 100)
             prices.append(procedure.price(bound, run, run, DELTA))
+        numbers = all(isinstance(price, float) for price in prices)
+        assert numbers, f"price: returned {prices} for {bound}; return epsilon, a float"
         assert all(0 < price < math.inf for price in prices), f"{bound}: costs {prices}"
         assert prices == sorted(prices, reverse=True), f"{bound}: costs more with more noise"
     run = training(0.01, 4.0, 100)
-    curve = procedure.curve(run, run, DELTA)
+    curve: object = procedure.curve(run, run, DELTA)
+    assert isinstance(curve, RdpCurve), f"curve: returned a {type(curve).__name__}, no RdpCurve"
     assert (curve.values >= 0).all(), "curve: is negative somewhere"
     assert curve.epsilon(DELTA) < math.inf, "curve: says nothing at any order"
 
@@ -113,6 +131,8 @@ def _check_draws(procedure: Procedure) -> None:
     settings, lengths = procedure.candidates, []
     for seed in range(_SEARCHES):
         draws = procedure.draws(settings, _coins(seed))
+        listed = isinstance(draws, list) and all(isinstance(draw, Draw) for draw in draws)
+        assert listed, "draws: must return a list of Draw"
         assert draws == procedure.draws(settings, _coins(seed)), "draws: differ for equal coins"
         numbers = [draw.number for draw in draws]
         assert len(set(numbers)) == len(numbers), "draws: two of one number would share their noise"
@@ -160,6 +180,9 @@ def _check_keep(procedure: Procedure) -> None:
             procedure.candidates if procedure.releases_all else 6, procedure.candidates, seed
         )
         at_once = procedure.keep([], some, lambda value: value)
+        assert isinstance(at_once, list), (
+            f"keep: returned a {type(at_once).__name__}; return a list of outcomes"
+        )
         by_groups: list[Outcome] = []
         for first in range(0, len(some), 2):
             by_groups = procedure.keep(by_groups, some[first : first + 2], lambda value: value)

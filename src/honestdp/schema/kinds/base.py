@@ -222,4 +222,4 @@ class ColumnKinds(Registry[type[Column]]):
         return None if field is None else field.default
 
 
-column_kinds = ColumnKinds("column kind", "honestdp.schema.kinds", "honestdp.columns")
+column_kinds = ColumnKinds("column kind", "honestdp.schema.kinds", "honestdp.columns", Column)
