@@ -59,7 +59,8 @@ def run(
         folder: Where to keep the run. The release is written there. A run interrupted before that
             (Ctrl-C, a machine that went down) is resumed by the same call.
         progress: Called now and then with the stage and, unless K is secret, the share done.
-        workers: Number of threads to train in; by default one per core.
+        workers: Number of threads to train in, by default one per core; for an executor that is
+            given by name and takes it.
         executor: Where to train: the name of a registered executor, or an executor.
         config: The configuration of the run, public, stored in the folder with the release.
 
