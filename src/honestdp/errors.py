@@ -35,6 +35,11 @@ def fail(name: str, value: object, remedy: str) -> InputError:
     return InputError(f"{name}={_shown(value)}: {remedy}")
 
 
+def seed_and_ledger(name: str, seed: object) -> InputError:
+    """The error for a seed and a ledger together; name: what the caller calls the seed."""
+    return fail(name, seed, "makes a simulation, which no ledger pays for; leave one out")
+
+
 def _shown(value: object) -> str:
     """A text or a number as Python writes it, cut where it would fill the screen; of all else the
     type alone, as it may be a table that was given by mistake."""

@@ -198,7 +198,7 @@ def test_a_ledger_by_its_path_and_a_schema_by_its_path(tmp_path) -> None:
 
 def test_a_score_on_protected_rows_is_refused(tmp_path) -> None:
     made = search(ledger=new_ledger(tmp_path)).fit(X, Y)
-    with pytest.raises(InputError, match="say public=True"):
+    with pytest.raises(InputError, match="give public=True"):
         made.score(X, Y)
     assert made.score(X, Y, public=True) == np.mean(made.predict(X) == Y) > 0.8
 

@@ -12,7 +12,7 @@ import typer
 from honestdp.cli.config import TuneConfig
 from honestdp.cli.console import Console, Stopped
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.errors import BudgetError, InputError, Interrupted, fail
+from honestdp.errors import BudgetError, InputError, Interrupted, fail, seed_and_ledger
 
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
@@ -160,8 +160,7 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
         from honestdp.planning.spec import Spec
 
         if "seed" in config.values and "ledger" in config.values:
-            why = "makes a simulation, which no ledger pays for; leave one out"
-            raise fail("seed", config.values["seed"], why)
+            raise seed_and_ledger("seed", config.values["seed"])
         schema, table, test = _tables(config)
         facts = {"epsilon": 1.0, **config.facts} if config.path("data") is None else config.facts
         if "epsilon" not in facts:

@@ -41,7 +41,7 @@ def true_or_false(name: str, value: object) -> bool:
 # How long a random search goes on: one of the two.
 LENGTH: Options = MappingProxyType({"hit_probability": open_unit, "mean_runs": mean_runs})
 LAW: Options = MappingProxyType({"shape": shape, **LENGTH, "cap": positive_integer})
-SUBSET: Options = MappingProxyType({"subset": open_unit})
+SUBSET_OPTION: Options = MappingProxyType({"subset": open_unit})
 SCORES: Options = MappingProxyType({"scores": true_or_false})
 THRESHOLD: Options = MappingProxyType({"threshold": unit})
 
