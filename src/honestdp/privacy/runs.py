@@ -33,7 +33,9 @@ class RunCount(ABC):
     """The law of the number K of runs.
 
     A law of one's own derives from this class, holds nothing that changes, and compares by
-    identity or by everything it holds: prices are kept by law.
+    identity or by everything it holds: prices are kept by law. To be carried out, and not only
+    priced, it is a frozen dataclass that `formats.register_law` has given a name: ledgers and
+    cards hold its fields.
     """
 
     def __init_subclass__(cls) -> None:
