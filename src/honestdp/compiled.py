@@ -1,11 +1,11 @@
-"""numba's compiler, with a cache that knows everything a kernel was made from.
+"""numba's compiler, with a cache that depends on everything a kernel was compiled from.
 
-Compiling takes seconds, so numba keeps the result in a file. It makes it anew when the file that
-holds the kernel changes, but not when a file does whose functions the kernel calls: after an update
-a kernel might go on clipping by the old rule. Here the cache belongs to the text of every file that
-the kernel's own imports, directly or through others: what it calls and its constants are there.
-Functions from elsewhere, such as the formula of an optimizer, are told apart by a fingerprint of
-what they compute; where there is none nothing is kept.
+Compiling takes seconds, so numba caches the result in a file. It recompiles when the file that
+defines the kernel changes, but not when a file changes whose functions the kernel calls: after an
+update a kernel might still clip by the old rule. Here the cache key covers the text of every file
+that the kernel's file imports, directly or indirectly: the functions it calls and its constants are
+there. Functions from elsewhere, such as the formula of an optimizer, are identified by a
+fingerprint of what they compute; without one nothing is cached.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-# No `nnan`, no `ninf`: what is not finite must stay visible.
+# No `nnan`, no `ninf`: values that are not finite must be preserved.
 _FAST = frozenset({"contract", "reassoc", "nsz", "arcp"})
 _FOLDER = Path(__file__).parent
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compiled to machine code that runs without Python's lock; divides as NumPy does."""
+    """Compile to machine code that releases the GIL; division by zero as in NumPy."""
     return _cached(function, frozenset())
 
 
 def compiled_fused(function: Callable[..., Any]) -> Any:
-    """The same, and a product and a sum may be rounded once instead of twice: for code whose error
-    bound is proved, in the order in which it is written."""
+    """As `compiled`, but a product and a sum may be fused and rounded once: for code with a proved
+    error bound in the order in which it is written."""
     return _cached(function, frozenset({"contract"}))
 
 
 def compiled_fast(function: Callable[..., Any]) -> Any:
-    """The same, and sums may be taken in another order, eight at a time."""
+    """As `compiled`, but sums may be reordered, eight at a time."""
     return _cached(function, _FAST)
 
 
@@ -50,15 +50,15 @@ def compiled_from(
     keep: bool = False,
     **names: Any,
 ) -> Any:
-    """A copy of a function, compiled, in which some global names stand for something else.
+    """Compile a copy of a function in which some global names have other values.
 
     Args:
-        function: The function; left as it is.
-        mark: The fingerprint of what it is made with: tells it apart from others that are made
-            from the same function, in the cache and where compiled code is linked.
+        function: The function, which is not changed.
+        mark: The fingerprint of the values: distinguishes copies of the same function in the cache
+            and when compiled code is linked.
         fast: As `compiled_fast`.
-        keep: Keep the result in a file, unless there is no mark.
-        names: What the names stand for.
+        keep: Cache the result in a file, unless there is no mark.
+        names: The values of the names.
     """
     assert isinstance(function, FunctionType)
     scope = {**function.__globals__, **names} if names else function.__globals__
@@ -72,14 +72,14 @@ def compiled_from(
 
 
 def fingerprint(function: Callable[..., Any]) -> str | None:
-    """A digest of all that a function computes with, the same in every process.
+    """A digest of everything that a function computes with, the same in every process.
 
     Args:
-        function: Of Python's own, that is to be compiled.
+        function: A Python function that is to be compiled.
 
     Returns:
-        A digest of its code, its constants, the numbers and functions that it reads from outside,
-        and theirs; None where it reads something whose value cannot be told here.
+        A digest of its code, its constants, the global numbers and functions that it reads, and
+        theirs; None if it reads something whose value has no digest.
     """
     digest = sha256()
     try:
@@ -130,7 +130,7 @@ def _library(value: Any) -> str:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The names that code may read from outside, that of functions inside it too."""
+    """The global names that code may read, including those of inner functions."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -145,10 +145,10 @@ def _compiled(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
 def _cached(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
     dispatcher = _compiled(function, fastmath)
     dispatcher.enable_caching()
-    # numba has no public name for this; should it change, the import fails and nothing is stale.
+    # numba has no public name for this. If it changes, the import fails; no stale cache is used.
     file = dispatcher._cache._cache_file
     if not hasattr(file, "_source_stamp"):
-        raise ImportError("this version of numba keeps its cache in another way; take an older one")
+        raise ImportError("this version of numba has another kind of cache; install an older one")
     text = _stamp(Path(function.__code__.co_filename))
     file._source_stamp = " ".join([text, *sorted(fastmath)])
     return dispatcher
@@ -156,8 +156,8 @@ def _cached(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
 
 @cache
 def _stamp(file: Path) -> str:
-    """The text of a file and of all that it imports from here, directly or through others."""
-    found, left = set[Path](), [file, Path(__file__)]  # this file says how it is compiled
+    """A digest of a file and all files of this package that it imports, directly or indirectly."""
+    found, left = set[Path](), [file, Path(__file__)]  # this file determines how it is compiled
     while left:
         one = left.pop()
         if one not in found:
@@ -178,7 +178,7 @@ def _imported(file: Path) -> frozenset[Path]:
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise ImportError(f"{file}: a module that is compiled imports by full names")
+                raise ImportError(f"{file}: a compiled module must use absolute imports")
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
             names.add(str(node.module))
     ours = (_FOLDER.parent.joinpath(*name.split(".")) for name in names if _is_ours(name))

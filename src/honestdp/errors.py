@@ -1,7 +1,7 @@
-"""Errors a person can act on, and the checks of public parameters that raise them.
+"""The library's errors, and the checks of public parameters that raise them.
 
-A message names the parameter, shows its value and says the way out. Only public
-parameters are ever shown: nothing here may be called with a value read from data.
+A message gives the parameter's name, its value and a remedy. Only public parameters may be shown:
+nothing here may be called with a value read from data.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from numbers import Real
 
 
 class InputError(ValueError):
-    """A public parameter is wrong; the message is one line meant for its author."""
+    """A public parameter is wrong; the message is one line: name, value, remedy."""
 
 
 class FolderError(InputError):
-    """A run's folder cannot be read or written; the message says what became of its charge."""
+    """A run's folder cannot be read or written; the message says whether its charge stands."""
 
 
 class BudgetError(InputError):
-    """A ledger refused: what was asked for costs more than is left. Nothing was spent."""
+    """A plan costs more than the ledger has left. Nothing was spent."""
 
 
 class SearchError(RuntimeError):
-    """A search failed inside; told without what it was doing."""
+    """A paid search failed. The message gives only the type of the error, to protect the data."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was interrupted and can go on; the message says how."""
+    """A run was interrupted and can be resumed; the message says how."""
 
 
 def fail(name: str, value: object, remedy: str) -> InputError:
-    """An `InputError` in the house's form: name, value, way out."""
+    """Make an `InputError` of the form `name=value: remedy`."""
     return InputError(f"{name}={_shown(value)}: {remedy}")
 
 
@@ -41,13 +41,13 @@ def seed_and_ledger(name: str, seed: object) -> InputError:
 
 
 def _shown(value: object) -> str:
-    """A text or a number as Python writes it, cut where it would fill the screen; of all else the
-    type alone, as it may be a table that was given by mistake."""
+    """The repr of a text or a number, shortened; only the type of anything else, as it may be a
+    table that was given by mistake."""
     if value is not None and not isinstance(value, (str, Real)):
         return f"<{type(value).__name__}>"
     try:
         text = repr(value)
-    except ValueError:  # Python writes out no whole number of more than 4300 digits
+    except ValueError:  # Python converts no integer of more than 4300 digits
         return "a number of thousands of digits"
     return text if len(text) <= 200 else f"{text[:20]}...{text[-10:]} ({len(text)} characters)"
 
@@ -101,13 +101,13 @@ def between(least: float, most: float, name: str, value: object) -> float:
 
 
 def instance(kind: type, name: str, value: object, example: str) -> None:
-    """Check that a value is of this kind of thing."""
+    """Raise InputError unless a value is an instance of a class."""
     if not isinstance(value, kind):
         raise fail(name, value, f"must be a {kind.__name__}, such as {example}")
 
 
 def _number(value: object) -> float:
-    """The value as a float; NaN, which passes no check, where it is not a number."""
+    """The value as a float; NaN, which fails every check, if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
     try:

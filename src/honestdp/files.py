@@ -1,4 +1,4 @@
-"""Files that are written whole and on the disk, or not at all; and the lock of a folder."""
+"""Atomic, durable writing of files; and the lock of a folder."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 
 from honestdp.errors import fail
 
-DRAFT = ".new"  # what a file is called until it is whole
-ANYONE = 0o666  # less what the umask of the process forbids, as for any new file
+DRAFT = ".new"  # suffix of a file until it is complete
+ANYONE = 0o666  # minus the umask, as for any new file
 
 
 def replace_file(path: Path, content: bytes, mode: int = 0o600, *, shared: bool = False) -> None:
-    """Write a file, whole and on the disk, or not at all; another of its name is replaced.
+    """Write a file completely and durably, or not at all; an existing one is replaced.
 
     Args:
-        path: The file. Until it is whole its name ends with DRAFT.
+        path: The file. Until it is complete its name ends with DRAFT.
         content: What to write.
-        mode: Its permissions, less the umask; by default readable by its owner alone.
+        mode: Its permissions, minus the umask; by default readable by its owner alone.
         shared: Whether other processes may write the same file at the same time: the last wins.
 
     Raises:
-        OSError: If it cannot be written. Whatever was there before still is.
+        OSError: If it cannot be written; an existing file is unchanged.
     """
     draft = path.with_name(path.name + (f".{os.getpid()}" if shared else "") + DRAFT)
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -42,7 +42,7 @@ def replace_file(path: Path, content: bytes, mode: int = 0o600, *, shared: bool 
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that the names of a folder's files are on the disk.
+    """Sync a folder, so that the names of its files are on the disk.
 
     Does nothing on systems that cannot open folders.
 
@@ -71,7 +71,7 @@ def remove_files(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         for place in (folder / name, folder / (name + DRAFT)):
             place.unlink(missing_ok=True)
-    with suppress(OSError):  # another's file is in it
+    with suppress(OSError):  # it holds other files
         folder.rmdir()
 
 
@@ -86,11 +86,11 @@ def locked(path: Path) -> int:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # no such thing on this system; the ledger still lets only one release
+    except ImportError:  # not on this system; the ledger still allows only one release
         pass
     except BlockingIOError:
         os.close(handle)
-        raise fail("folder", str(path.parent.parent), "another process works in it") from None
+        raise fail("folder", str(path.parent.parent), "another process uses it") from None
     except BaseException:
         os.close(handle)
         raise

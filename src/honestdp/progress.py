@@ -1,7 +1,6 @@
-"""A progress bar for `run`: in a terminal or a notebook; nothing where neither is there.
+"""A progress bar for `run`, in a terminal or a notebook; otherwise nothing is shown.
 
-It shows what a run tells and no more. Where how many runs there are is a secret, a run tells no
-share, and the bar only says that it is alive and for how long.
+If the number of runs is secret, a run reports no share, and the bar only shows the elapsed time.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from rich.text import Text
 
 from honestdp.text import SIMULATION
 
-EVERY = 0.1  # seconds between two updates: the engine tells of every step, from many threads
+EVERY = 0.1  # seconds between two updates: the engine reports every step, from many threads
 
 
 class _TimeLeft(ProgressColumn):
-    """By the share done so far; nothing where there is no share."""
+    """The time left, estimated from the share done; empty without a share."""
 
     max_refresh = 0.5
 
@@ -34,7 +33,7 @@ class _TimeLeft(ProgressColumn):
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Say no more; rich would end the whole program."""
+        """Show nothing more; rich would exit the program."""
         self.quiet = True
 
 
@@ -73,8 +72,8 @@ class Bar:
     ) -> None:
         self._try(self._progress.stop)
 
-    def __call__(self, told: tuple[str, float | None]) -> None:
-        stage, share = told
+    def __call__(self, progress: tuple[str, float | None]) -> None:
+        stage, share = progress
         now = self._clock()
         if stage == self._stage and now - self._last < EVERY:
             return
@@ -82,12 +81,12 @@ class Bar:
         self._try(lambda: self._show(stage, share))
 
     def _show(self, stage: str, share: float | None) -> None:
-        # Without a total the bar pulses. `update` takes a total of None for "as before".
+        # Without a total the bar pulses. `update(total=None)` would keep the old total.
         self._progress.tasks[0].total = None if share is None else 1.0
         self._progress.update(self._task, description=self._mark + stage, completed=share or 0.0)
 
     def _try(self, show: Callable[[], None]) -> None:
-        """A terminal that went away must not end a run that is paid for."""
+        """Ignore errors: a closed terminal must not end a paid run."""
         if self.shown:
             with suppress(Exception):
                 show()

@@ -70,7 +70,7 @@ class Registry(Generic[T]):
         name = self.name_of(kind)
         if not isinstance(name, str) or not name:
             raise fail("name", name, f"a {self.thing} needs a name: a text")
-        if not str(getattr(kind, "__module__", "")).startswith(f"{self._package}."):
+        if not self.is_own(kind):
             self._load()  # so that a name the library has is refused here, not when it is loaded
         known = self._kinds.get(name)
         if known is not None and not _same(known, kind):
@@ -85,6 +85,14 @@ class Registry(Generic[T]):
             kind: A class or an object.
         """
         return getattr(kind, "name", None)
+
+    def is_own(self, kind: T) -> bool:
+        """Whether a kind is the library's own, defined in the registry's package.
+
+        Args:
+            kind: A class or an object.
+        """
+        return str(getattr(kind, "__module__", "")).startswith(f"{self._package}.")
 
     def unregister(self, name: str) -> None:
         """Remove a kind that was added; for tests of your own kinds.

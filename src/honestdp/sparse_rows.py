@@ -1,9 +1,9 @@
-"""Sparse matrices as rows that do not depend on each other.
+"""Canonical sparse matrices, in which rows do not depend on each other.
 
-A cell may be stored in several parts, whose sum it is, and parts may be stored in any order. SciPy
-and torch merge them by sorting the whole matrix, unstably: how one row is stored then decides in
-which order the parts of *another* row are added, and so its low digits. Here every row is sorted
-and merged by itself, in the order in which it is stored.
+A cell may be stored as several parts, which add up, in any order. SciPy and torch merge them with
+an unstable sort of the whole matrix: the storage of one row then affects the order in which the
+parts of *another* row are added, and so its low digits. Here every row is sorted and merged by
+itself, in the order in which it is stored.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 
 def canonical(matrix: Any) -> csr_matrix:
-    """Any SciPy matrix, or a torch tensor in a sparse layout, as CSR: the columns of a row rise,
-    and no cell is stored twice. A row of the result is a function of that row alone."""
+    """Convert a SciPy matrix, or a sparse torch tensor, to CSR with sorted columns and no cell
+    stored twice. A row of the result is a function of that row alone."""
     made = _coordinates(matrix)
     row, col, data = made.row, made.col, made.data
     if (row[1:] < row[:-1]).any():
@@ -38,7 +38,7 @@ def canonical(matrix: Any) -> csr_matrix:
 
 
 def _coordinates(matrix: Any) -> coo_matrix:
-    """Its entries as they are stored, none merged."""
+    """The entries as they are stored, none merged."""
     if hasattr(matrix, "tocoo"):
         if hasattr(matrix, "check_format"):
             matrix.check_format()

@@ -1,4 +1,4 @@
-"""Numbers and plain-text tables, as every command prints them."""
+"""Formatting of numbers and plain-text tables."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Final
 
-SIMULATION: Final = "SIMULATION, NOT PRIVATE"  # on everything that a known seed made
+SIMULATION: Final = "SIMULATION, NOT PRIVATE"  # the mark of everything made with a known seed
 
 
 def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int = 0) -> list[str]:
-    """Aligned lines: a header, a rule, the rows; the first `left` columns are words."""
+    """Aligned lines: a header, a rule, the rows; the first `left` columns are left-aligned."""
     lines = [[str(cell) for cell in row] for row in (headers, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = [
@@ -34,11 +34,11 @@ def down(value: float) -> str:
 
 
 def small(value: float) -> str:
-    """As `up`, the way a delta is written: 1e-06."""
+    """As `up`, formatted as a delta: 1e-06."""
     return f"{float(up(value)):g}"
 
 
 def _digits(value: float, rounding: str) -> str:
-    # By the number's own text: 0.0001 as a binary fraction is a little more than that.
+    # From the decimal repr: the binary fraction of 0.0001 is a little more than that.
     text = repr(float(value)).removesuffix(".0")
     return f"{Context(prec=4, rounding=rounding).create_decimal(text):g}"

@@ -1,12 +1,12 @@
-"""The grid on which everything is counted that noise is added to.
+"""The integer grid of every number that noise is added to.
 
-UNITS is how many whole units one record may move a number by: the norm of a clipped sum, a score, a
-count of a histogram. Noise is whole units too, so sums are exact and noise is added exactly.
+UNITS is the most whole units by which one record may change such a number: the norm of a clipped
+sum, a score, a count of a histogram. Noise is whole units too, so sums and noise are exact.
 """
 
 from __future__ import annotations
 
 UNITS = 2**20
-# Noise beyond this many times what one record can change leaves nothing of the data, and would be
-# slow to draw exactly.
+# The largest noise, relative to what one record can change. More would leave nothing of the data,
+# and would be slow to draw exactly.
 LARGEST_NOISE = 1e6

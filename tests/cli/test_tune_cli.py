@@ -269,7 +269,7 @@ def test_a_second_ledger_for_one_table_is_not_made_by_the_way(shell) -> None:
 
 def test_few_rows_are_told_what_to_expect(shell) -> None:
     said = shell("tune", "visits.csv", *QUICK, "--dry-run")
-    assert "Few rows" in said.err
+    assert "Fewer than 1000 rows" in said.err
 
 
 def test_a_number_to_predict(shell) -> None:
@@ -286,7 +286,7 @@ def test_a_number_to_predict(shell) -> None:
 
 
 WRONG = {
-    "no epsilon": (("--schema", "visits.toml"), "epsilon: none; say how much"),
+    "no epsilon": (("--schema", "visits.toml"), "epsilon: none; give the budget"),
     "no schema": (("--epsilon", 1), "`honestdp schema visits.csv --out schema.toml`"),
     "another target": ((*QUICK, "--target", "age"), "the schema's target is 'readmitted'"),
     "no such schema": (("--schema", "none.toml", "--epsilon", 1), "none.toml: cannot be read"),
@@ -377,7 +377,7 @@ def test_resume_without_the_ledger_that_holds_its_charge(shell, monkeypatch) -> 
         shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes")
     assert "its run is not finished" in complaint(shell("card", "run"))
     Path("visits.ledger").rename("elsewhere")
-    assert "put it back: it holds the charge" in complaint(shell("resume", "run"))
+    assert "restore it: it holds the charge" in complaint(shell("resume", "run"))
     Path("elsewhere").rename("visits.ledger")
     assert shell("resume", "run").code == 0
 

@@ -86,8 +86,8 @@ def digits(home, monkeypatch) -> dict[str, np.ndarray]:
     files = dict(zip(mnist_module.IDX, map(idx, parts), strict=True))
     home.files = {f"/{name}.gz": gzip.compress(file) for name, file in files.items()}
     known = {name: sha256(file).hexdigest() for name, file in files.items()}
-    kept = replace(mnist_module.KEPT, sha256=arrays_digest(whole))
-    for name, value in {"HOME": home.url, "IDX": known, "KEPT": kept, "TRAINS": 5}.items():
+    kept = replace(mnist_module.DATA_FILE, sha256=arrays_digest(whole))
+    for name, value in {"HOME": home.url, "IDX": known, "DATA_FILE": kept, "TRAINS": 5}.items():
         monkeypatch.setattr(mnist_module, name, value)
     return whole
 
@@ -118,8 +118,8 @@ def mails(home, monkeypatch) -> list[dict[str, object]]:
     found = letters()
     home.files = {"/enron1.tar.gz": gzip.compress(tar(found))}
     monkeypatch.setattr(enron_module, "HOME", f"{home.url}enron1.tar.gz")
-    kept = replace(enron_module.KEPT, sha256=mails_digest(found))
-    monkeypatch.setattr(enron_module, "KEPT", kept)
+    kept = replace(enron_module.DATA_FILE, sha256=mails_digest(found))
+    monkeypatch.setattr(enron_module, "DATA_FILE", kept)
     return found
 
 
@@ -322,7 +322,7 @@ def test_the_real_mails_come_through(data_folder, folder, monkeypatch) -> None:
     mails = read_mails((data_folder / "enron1.jsonl.gz").read_bytes())
     body = gzip.compress(tar(mails), compresslevel=1)
     monkeypatch.setattr(download, "opened", lambda url: io.BytesIO(body))
-    kept = enron_module.KEPT
+    kept = enron_module.DATA_FILE
     packed = pack(from_tar(download.unpacked("there"), "there"))
     assert download.loaded(kept, lambda: packed, download=True) == mails
     assert kept.load() == mails

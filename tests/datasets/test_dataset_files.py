@@ -19,7 +19,7 @@ from honestdp.datasets.mails import mails_digest, pack, read_mails
 from honestdp.errors import InputError
 
 LOADERS = {"mnist": mnist, "enron": enron, "gisette": gisette}
-KEPT = {name: import_module(f"honestdp.datasets.{name}").KEPT for name in LOADERS}
+DATA_FILE = {name: import_module(f"honestdp.datasets.{name}").DATA_FILE for name in LOADERS}
 SECRET = "a cell of someone's row"
 by_name = pytest.mark.parametrize("name", list(LOADERS))
 
@@ -68,7 +68,7 @@ WAY_OUT = {
 @by_name
 def test_a_file_that_is_missing(name, folder) -> None:
     said = refused(LOADERS[name])
-    assert said.startswith(f"HONESTDP_DATA='{folder}': holds no {KEPT[name].file}: ")
+    assert said.startswith(f"HONESTDP_DATA='{folder}': holds no {DATA_FILE[name].file}: ")
     assert WAY_OUT[name] in said
 
 
@@ -135,9 +135,9 @@ def broken() -> dict[str, bytes]:
 @by_name
 @pytest.mark.parametrize("kind", list(broken()))
 def test_a_file_that_is_broken_or_of_another_kind(name, kind, folder) -> None:
-    (folder / KEPT[name].file).write_bytes(broken()[kind])
+    (folder / DATA_FILE[name].file).write_bytes(broken()[kind])
     said = refused(LOADERS[name])
-    start = f"HONESTDP_DATA/{KEPT[name].file}: is broken, or another kind of file; remove it: "
+    start = f"HONESTDP_DATA/{DATA_FILE[name].file}: is broken, or another kind of file; remove it: "
     assert said.startswith(start)
     assert WAY_OUT[name] in said
 
@@ -146,10 +146,10 @@ def test_a_file_that_is_broken_or_of_another_kind(name, kind, folder) -> None:
 def test_a_file_that_holds_something_else(name, folder) -> None:
     other = pack([{"file": "ham/1.txt", "label": 0, "text": SECRET}])
     packed = other if name == "enron" else zipped(zipfile.ZIP_DEFLATED, **arrays())
-    (folder / KEPT[name].file).write_bytes(packed)
+    (folder / DATA_FILE[name].file).write_bytes(packed)
     said = refused(LOADERS[name])
-    called = KEPT[name].called
-    start = f"HONESTDP_DATA/{KEPT[name].file}: is not {called} (checksum); remove it: "
+    called = DATA_FILE[name].called
+    start = f"HONESTDP_DATA/{DATA_FILE[name].file}: is not {called} (checksum); remove it: "
     assert said.startswith(start)
     assert WAY_OUT[name] in said
 
@@ -157,7 +157,7 @@ def test_a_file_that_holds_something_else(name, folder) -> None:
 def test_arrays_are_known_by_what_they_hold(folder) -> None:
     """However they are packed, in whatever order; what else is in the file does not matter."""
     wanted = arrays()
-    kept = replace(KEPT["mnist"], sha256=arrays_digest(wanted))
+    kept = replace(DATA_FILE["mnist"], sha256=arrays_digest(wanted))
     for packed in (
         zipped(zipfile.ZIP_STORED, **wanted),
         zipped(zipfile.ZIP_BZIP2, y=wanted["y"], X=np.asfortranarray(wanted["X"]), more=np.eye(2)),
@@ -204,7 +204,7 @@ def test_the_published_files_give_the_file_that_is_kept(data_folder) -> None:
 
     module = import_module("honestdp.datasets.mnist")
     found = read_arrays((data_folder / "mnist.npz").read_bytes())
-    assert arrays_digest(found) == module.KEPT.sha256
+    assert arrays_digest(found) == module.DATA_FILE.sha256
     cut = module.TRAINS
     for part, rows in (("train", slice(None, cut)), ("t10k", slice(cut, None))):
         images, labels = found["X"][rows], found["y"][rows]
@@ -218,7 +218,7 @@ def test_the_published_files_give_the_file_that_is_kept(data_folder) -> None:
 
 def test_the_page_names_every_file_and_its_home() -> None:
     page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text()
-    for name, kept in KEPT.items():
+    for name, kept in DATA_FILE.items():
         assert f"`{kept.file}`" in page
         if name != "gisette":
             assert f"`{import_module(f'honestdp.datasets.{name}').HOME}`" in page

@@ -198,7 +198,7 @@ def test_saved_and_loaded_with_its_class(tmp_path) -> None:
     assert (found.predict(X) == made.predict(X)).all()
     assert found.best_params_ == made.best_params_
     assert "SIMULATION" not in repr(found)
-    with pytest.raises(InputError, match="say public=True"):
+    with pytest.raises(InputError, match="give public=True"):
         found.score(X, Y)
 
 

@@ -183,7 +183,7 @@ def test_a_heat_map_without_a_number_is_drawn(tmp_path: Path) -> None:
     (lambda: Heat([1], [1], [[1]], [[True, False]]), r"a row of marked=2: .* heat map's x: 1"),
     (lambda: Panel("p", "", "", x_scale="log", under=HEAT.under), "panel='p': a heat map has"),
     (lambda: Boxes(["a"], []), "values=0"),
-    (lambda: Boxes(["a"], [[math.nan]]), "group='a': a box is of finite values"),
+    (lambda: Boxes(["a"], [[math.nan]]), "group='a': a box needs finite values"),
 ])  # fmt: skip
 def test_what_does_not_fit_together_is_refused(make, words) -> None:
     with pytest.raises(InputError, match=words):
@@ -192,7 +192,7 @@ def test_what_does_not_fit_together_is_refused(make, words) -> None:
 
 def test_a_wrong_target_is_refused(tmp_path: Path) -> None:
     picture = Picture("", [BOXES])
-    with pytest.raises(InputError, match=r"name a file that ends in \.html or \.png"):
+    with pytest.raises(InputError, match=r"give a file that ends in \.html or \.png"):
         save(picture, tmp_path / "a.pdf")
     with pytest.raises(InputError, match="its folder does not exist"):
         save(picture, tmp_path / "no" / "a.png")

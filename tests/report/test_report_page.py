@@ -243,7 +243,7 @@ def test_a_ledger_that_does_not_stand_behind_it_is_refused(tmp_path):
     for card, given in ((release.card, other), (simulated, ledger), (altered, ledger)):
         with pytest.raises(InputError):
             report_html(card, given)
-    with pytest.raises(InputError, match="neither a ledger nor a simulation"):
+    with pytest.raises(InputError, match="neither a ledger nor the mark"):
         report_html(release.card.model_copy(update={"ledger": None}))
     release.save(tmp_path / "run")
     (tmp_path / "run" / "model.json").write_text("{}")

@@ -58,7 +58,7 @@ def new_ledger(folder: Path, epsilon: float = 2.0) -> Ledger:
     return Ledger.create(folder / "toy.ledger", schema=SCHEMA, epsilon=epsilon, delta=1e-4)
 
 
-class Killed(BaseException):
+class Killed(SystemExit):
     """What stands for a process that is no more."""
 
 

@@ -172,7 +172,7 @@ def test_what_a_copy_had_ready_is_not_published_in_place_of_what_was_released(
                 run(plan, table(), ledger, folder=place)
     assert (copy / ".private" / "card.json").exists()
     run(plan, table(), ledger, folder=folder)
-    with pytest.raises(InputError, match="not as this folder has it"):
+    with pytest.raises(InputError, match="released from another copy"):
         run(plan, table(), ledger, folder=copy)
 
 
@@ -366,7 +366,7 @@ def test_one_at_a_time(tmp_path, monkeypatch):
     def second(progress) -> None:
         if not seen:
             seen.append(progress)
-            refused("another process works in it", plan, folder, seed=1)
+            refused("another process uses it", plan, folder, seed=1)
 
     run(plan, table(), seed=1, folder=folder, progress=second)
     assert seen

@@ -125,7 +125,7 @@ FILES: dict[str, tuple[Callable[[Columns], Any], str]] = {
 
 def test_a_file_that_is_not_there_costs_nothing(plan: Plan, ledger: Ledger, tmp_path: Path) -> None:
     for path in (tmp_path / "absent.csv", tmp_path):
-        with unspent(ledger), refused("no such file"):
+        with unspent(ledger), refused("does not exist"):
             run(plan, path, ledger)
 
 

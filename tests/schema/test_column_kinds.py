@@ -298,3 +298,11 @@ def test_fields_added_later_leave_the_fingerprint_alone(own: ModuleType) -> None
     first = fingerprint(own.Levels(name="a", levels=["x"]))
     assert fingerprint(More(name="a", levels=["x"])) == first
     assert fingerprint(More(name="a", levels=["x"], more=1)) != first
+
+
+@pytest.mark.parametrize("old", ["Word", "Words", "check_words"])
+def test_old_names_of_fields_still_work_for_a_while(old) -> None:
+    from honestdp.schema import fields
+
+    with pytest.warns(DeprecationWarning, match=f"{old} is now"):
+        assert getattr(fields, old) is getattr(fields, fields._RENAMED[old])

@@ -1,7 +1,7 @@
 """The paper's tables, each as (schema, train, validation); Adult comes with the package.
 
 The others are read from the folder that HONESTDP_DATA names, or fetched into it from their public
-home when asked to (`mnist(download=True)`); what a file holds is checked either way.
+home with `mnist(download=True)`; the content of a file is always checked.
 """
 
 from honestdp.datasets.adult import adult

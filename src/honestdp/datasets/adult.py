@@ -20,16 +20,23 @@ View = Literal["honest", "paper", "paper-doubled"]
 
 
 def adult(view: View = "honest") -> Dataset:
-    """48,842 persons of 1994: who earns more than 50,000 dollars? Cells are as the census has them,
-    `?` where it did not know.
+    """Load Adult: 48,842 persons of 1994; predict who earns more than 50,000 dollars.
 
-    honest: every row, bounds and categories from the code book, 108 encoded columns; the census'
-        own 32,561 training rows and, to score on, its 16,281 test rows.
-    paper: as the paper has it: rows with a `?` dropped (45,222 are left), bounds and categories
-        read off the rest, 104 encoded columns, 80/20 by a fixed permutation. For research alone:
-        dropping rows and reading bounds looks at rows that nobody has paid for.
-    paper-doubled: the same with every categorical column twice, which is how the paper comes to
-        202 columns.
+    Cells are as in the census, `?` if unknown.
+
+    Args:
+        view: "honest": every row, bounds and categories from the code book, 108 encoded columns;
+            the census' own 32,561 training rows and 16,281 test rows. "paper": as in the paper:
+            rows with a `?` dropped (45,222 are left), bounds and categories read from the rest, 104
+            encoded columns, 80/20 by a fixed permutation; for research only, as dropping rows and
+            reading bounds is not paid for. "paper-doubled": the same with every categorical column
+            twice, which gives the paper's 202 columns.
+
+    Returns:
+        The schema, the rows to protect, the rows to test on.
+
+    Raises:
+        InputError: If there is no such view.
     """
     if view not in VIEWS:
         raise fail("view", view, f"must be one of {', '.join(VIEWS)}")
@@ -42,15 +49,15 @@ def adult(view: View = "honest") -> Dataset:
 
 
 def _paper(schema: Schema, table: Any, doubled: bool) -> Dataset:
-    words = [column.name for column in schema.columns if column.kind == "categorical"]
-    known = [pc.not_equal(table[name], "?") for name in words]
+    categorical = [column.name for column in schema.columns if column.kind == "categorical"]
+    known = [pc.not_equal(table[name], "?") for name in categorical]
     while len(known) > 1:
         known = [pc.and_(known[0], known[1]), *known[2:]]
     table = table.filter(known[0])
     columns: list[dict[str, Any]] = []
     for column in schema.columns:
         cells = table[column.name]
-        if column.name in words:
+        if column.name in categorical:
             there = sorted(pc.unique(cells).to_pylist())
             columns.append({"kind": "categorical", "name": column.name, "categories": there})
         else:
@@ -60,9 +67,10 @@ def _paper(schema: Schema, table: Any, doubled: bool) -> Dataset:
     name = "adult as in the paper"
     if doubled:
         name += ", doubled"
-        for word in [c for c in columns if c["kind"] == "categorical"]:
-            columns.append(word | {"name": f"{word['name']} again"})
-            table = table.append_column(f"{word['name']} again", table[word["name"]])
+        for facts in [c for c in columns if c["kind"] == "categorical"]:
+            again = f"{facts['name']} again"
+            columns.append(facts | {"name": again})
+            table = table.append_column(again, table[facts["name"]])
     made = Schema.model_validate(
         {
             "name": name,

@@ -1,4 +1,4 @@
-"""What every loader returns, and the paper's split."""
+"""`Dataset`, the result of every loader; and the paper's split."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ TRAINS = 0.8  # of the rows
 
 
 class Dataset(NamedTuple):
-    """schema: what is public. train: the rows to protect. validation: the rows that score a model;
-    where there is no other look at the result they are declared public. Both are tables that the
-    schema encodes, whole: inputs and target."""
+    """A data set. schema: What is public. train: The rows to protect. validation: The rows to test
+    a model on, declared public. Both are tables with inputs and target that the schema encodes."""
 
     schema: Schema
     train: Any
@@ -27,8 +26,8 @@ class Dataset(NamedTuple):
 def split(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Row numbers to train on and to score on, 80/20 by a fixed permutation.
 
-    By number alone, never by content: ENRON's file is sorted by label, so that a cut without the
-    permutation would leave one class to score on.
+    By row number, never by content. ENRON's file is sorted by label: without the permutation only
+    one class would be left to score on.
     """
     # RandomState draws the same permutation in every version of NumPy.
     order = np.random.RandomState(SPLIT_SEED).permutation(rows)
@@ -57,7 +56,7 @@ def with_target(inputs: NDArray[Any], targets: NDArray[Any]) -> csr_matrix:
     """Inputs and target as one sparse table, the target last."""
     whole = np.column_stack([inputs, targets.astype(inputs.dtype)])
     rows, columns = whole.shape
-    at = np.flatnonzero(whole)  # by hand: SciPy's own way from dense takes several times as long
+    at = np.flatnonzero(whole)  # several times as fast as SciPy's conversion
     starts = np.searchsorted(at, np.arange(rows + 1) * columns).astype(np.int32)
     values = whole.reshape(-1)[at].astype(np.float32)
     indices = (at % columns).astype(np.int32)

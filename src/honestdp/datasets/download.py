@@ -1,7 +1,7 @@
-"""Fetching a dataset from its public home: when a caller asks for it, and never else.
+"""Download a dataset from its public home, only when the caller requests it.
 
-What comes is held in memory, up to a size, until its content is checked. Only then is a file
-written, whole or not at all.
+The download is held in memory, up to a limit, until its content is checked. Only then is a file
+written, completely or not at all.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from honestdp.datasets.files import FOLDER, Content, Kept
+from honestdp.datasets.files import FOLDER, Content, DataFile
 from honestdp.errors import InputError, fail
 from honestdp.files import DRAFT, replace_file
 
 TIMEOUT = 60.0  # seconds without a byte
-MOST = 100 << 20  # bytes, packed or not: twice the largest that is wanted
+MOST = 100 << 20  # bytes, packed or not: twice the largest file
 NOTHING = "nothing was saved; try again later"
 
 
 def opened(url: str) -> IO[bytes]:
-    """The one place that goes out to the network."""
+    """Open a URL; the only place that uses the network."""
     return urlopen(Request(url, headers={"User-Agent": "honestdp"}), timeout=TIMEOUT)
 
 
-def loaded(kept: Kept[Content], fetch: Callable[[], bytes], download: bool) -> Content:
-    """A file's content. Where the file is missing, and `download` says so, it is fetched."""
-    path = kept.path()
-    if not download or os.path.exists(path):  # what is there is never written over
-        return kept.load()
+def loaded(file: DataFile[Content], fetch: Callable[[], bytes], download: bool) -> Content:
+    """Load a file's content; if the file is missing and `download` is set, fetch it."""
+    path = file.path()
+    if not download or os.path.exists(path):  # an existing file is never overwritten
+        return file.load()
     if not os.path.isdir(path.parent):
         raise fail(FOLDER, str(path.parent), "is not a folder; make it, then download again")
     packed = fetch()
-    content = kept.checked(packed, f"{kept.file} as fetched", NOTHING)
+    content = file.checked(packed, f"{file.file} as fetched", NOTHING)
     _save(path, packed)
     return content
 
 
 def unpacked(url: str) -> bytes:
-    """What is in the gzip file at this address."""
+    """The content of the gzip file at this address."""
     packed = _fetched(url)
     try:
         with GzipFile(fileobj=BytesIO(packed)) as stream:
@@ -67,13 +67,13 @@ def _fetched(url: str) -> bytes:
 
 
 def _why(error: Exception) -> str:
-    """The reason in a few words; a server's own may be of any length."""
+    """A short reason; a server's own may be of any length."""
     if isinstance(error, HTTPError):
         error.close()
         return f"status {error.code}"
     inner = error.reason if isinstance(error, URLError) else error
-    words = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
-    return " ".join(str(words).split())[:100]
+    reason = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
+    return " ".join(str(reason).split())[:100]
 
 
 def _within(found: bytes, url: str) -> bytes:

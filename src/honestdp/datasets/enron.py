@@ -7,11 +7,11 @@ from scipy.sparse import csr_matrix, hstack
 
 from honestdp.datasets.dataset import Dataset, numbers_schema, split
 from honestdp.datasets.download import loaded, unpacked
-from honestdp.datasets.files import Kept
+from honestdp.datasets.files import DataFile
 from honestdp.datasets.mails import from_tar, mails_digest, pack, read_mails
 
 HOME = "http://www.aueb.gr/users/ion/data/enron-spam/preprocessed/enron1.tar.gz"  # its authors'
-KEPT = Kept(
+DATA_FILE = DataFile(
     file="enron1.jsonl.gz",
     called="enron1 as published",
     get=f"honestdp.datasets.enron(download=True) fetches Enron-Spam from {HOME}",
@@ -22,17 +22,18 @@ KEPT = Kept(
 
 
 def enron(download: bool = False) -> Dataset:
-    """Ham or spam: how often each of 5,512 words is in a mail; 80/20 by a fixed permutation.
+    """Load Enron-Spam: ham or spam, by the counts of 5,512 words; 80/20 by a fixed permutation.
 
-    The words, and the highest count of each (the bounds), are read off the mails themselves, as
-    in the paper: here they count as public, for the experiment. With mails to protect they would
-    not be: take a public list of words.
+    The words, and the highest count of each (the bounds), are read from the mails themselves, as in
+    the paper, and treated as public for the experiment. For mails to protect, use a public list of
+    words.
 
-    download: where the folder HONESTDP_DATA does not have it, fetch it (2 MB). These are real
-    people's mails: keep them to experiments.
+    Args:
+        download: Fetch it (2 MB) if the folder HONESTDP_DATA does not have it. These are real
+            people's mails: use them for experiments only.
     """
-    mails = loaded(KEPT, lambda: pack(from_tar(unpacked(HOME), HOME)), download)
-    from sklearn.feature_extraction.text import CountVectorizer  # a second that others do without
+    mails = loaded(DATA_FILE, lambda: pack(from_tar(unpacked(HOME), HOME)), download)
+    from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
     words = CountVectorizer(stop_words="english", min_df=8)
     counts = words.fit_transform([mail["text"] for mail in mails])

@@ -1,7 +1,7 @@
-"""Where the files of the datasets are, and that they hold what they should.
+"""The files of the datasets: where they are, and the check of their content.
 
-A file is known by the SHA-256 of its content (arrays, mails), not of its bytes: one that another
-library has packed is as good. Messages say nothing of what is in a file.
+A file is identified by the SHA-256 of its content (arrays, mails), not of its bytes: it may have
+been packed by another library. Messages never quote the content of a file.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Kept(Generic[Content]):
-    """A file of the data folder. called: what it should hold, in words. get: how to come by it, in
-    words. digest: the SHA-256 of its content, of which `sha256` is the right one."""
+class DataFile(Generic[Content]):
+    """A file of the data folder. called: A description of its content. get: How to get it, for
+    messages. read: Parses it. digest: Computes the SHA-256 of the content; `sha256` is the right
+    one."""
 
     file: str
     called: str
@@ -54,11 +55,11 @@ class Kept(Generic[Content]):
         return self.checked(packed, f"{FOLDER}/{self.file}", f"remove it: {self.get}")
 
     def checked(self, packed: bytes, where: str, remedy: str) -> Content:
-        """What a file holds, if it is the right one."""
+        """The content of a file; raises InputError unless its digest is right."""
         try:
             found = self.read(packed)
             right = self.digest(found) == self.sha256
-        except Exception:  # of any kind; its words may quote what is in the file
+        except Exception:  # its text may quote the content of the file
             raise InputError(f"{where}: is broken, or another kind of file; {remedy}") from None
         if not right:
             raise InputError(f"{where}: is not {self.called} (checksum); {remedy}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from honestdp.datasets.dataset import Dataset, numbers_schema, split, with_target
-from honestdp.datasets.files import Kept, arrays_digest, read_arrays
+from honestdp.datasets.files import DataFile, arrays_digest, read_arrays
 
-KEPT = Kept(
+DATA_FILE = DataFile(
     file="gisette_standin.npz",
     called="the stand-in for Gisette",
     get="this stand-in was made for honestdp, is not Gisette and has no public home; copy it from "
@@ -18,12 +18,12 @@ KEPT = Kept(
 
 
 def gisette() -> Dataset:
-    """A stand-in: 6,000 fours and nines, 5,000 columns of pixels, their products and probes.
+    """Load the stand-in: 6,000 fours and nines, 5,000 columns of pixels, products and probes.
 
-    Gisette itself (Guyon 2003) could not be had; whatever comes of this table is to be called a
+    Gisette itself (Guyon 2003) was not available; results on this table must be called those of a
     stand-in. 80/20 by a fixed permutation.
     """
-    arrays = KEPT.load()
+    arrays = DATA_FILE.load()
     rows, columns = arrays["X"].shape
     schema = numbers_schema(
         "gisette stand-in (not Gisette)",

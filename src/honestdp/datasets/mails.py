@@ -1,4 +1,4 @@
-"""Mails: out of the archive that their authors publish, and kept as lines of JSON."""
+"""Mails: read from the published archive, and stored as lines of JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Mail = dict[str, Any]  # file, label, text
 
 
 def from_tar(archive: bytes, url: str) -> list[Mail]:
-    """The mails of an unpacked tar archive, ham first, by name; nothing of it goes to the disk."""
+    """The mails of an unpacked tar archive, ham first, by name; nothing is written to disk."""
     mails: list[Mail] = []
     room = MOST  # a sparse member may claim to be larger than the archive
     try:
@@ -50,7 +50,7 @@ def read_mails(packed: bytes) -> list[Mail]:
 
 
 def mails_digest(mails: list[Mail]) -> str:
-    """White space aside: copies of the published mails differ in it, and no word hangs on it."""
+    """A digest that ignores white space, in which copies of the published mails differ."""
     found = sha256()
     for mail in mails:
         line = [mail["file"], mail["label"], " ".join(mail["text"].split())]

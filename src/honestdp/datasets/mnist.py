@@ -9,7 +9,7 @@ import numpy as np
 
 from honestdp.datasets.dataset import Dataset, numbers_schema, with_target
 from honestdp.datasets.download import NOTHING, loaded, unpacked
-from honestdp.datasets.files import Kept, arrays_digest, read_arrays
+from honestdp.datasets.files import DataFile, arrays_digest, read_arrays
 from honestdp.errors import InputError
 
 PIXELS = 28 * 28
@@ -21,7 +21,7 @@ IDX = {  # the files as published, and the SHA-256 of each when unpacked
     "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
     "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
-KEPT = Kept(
+DATA_FILE = DataFile(
     file="mnist.npz",
     called="MNIST as published",
     get=f"honestdp.datasets.mnist(download=True) fetches MNIST from {HOME}",
@@ -32,11 +32,12 @@ KEPT = Kept(
 
 
 def mnist(download: bool = False) -> Dataset:
-    """60,000 digits to train on, 10,000 to score on, as published; pixels from 0 to 255.
+    """Load MNIST: 60,000 digits to train on, 10,000 to test on; pixels from 0 to 255.
 
-    download: where the folder HONESTDP_DATA does not have it, fetch it (11 MB).
+    Args:
+        download: Fetch it (11 MB) if the folder HONESTDP_DATA does not have it.
     """
-    arrays = loaded(KEPT, _fetched, download)
+    arrays = loaded(DATA_FILE, _fetched, download)
     names = [f"pixel {i}" for i in range(PIXELS)]
     schema = numbers_schema(
         "mnist", "one image", names, [255.0] * PIXELS, "digit", [str(d) for d in range(10)]
@@ -61,5 +62,5 @@ def _part(name: str) -> bytes:
     url = f"{HOME}{name}.gz"
     found = unpacked(url)
     if sha256(found).hexdigest() != IDX[name]:
-        raise InputError(f"{url}: is not {KEPT.called} (checksum); {NOTHING}")
+        raise InputError(f"{url}: is not {DATA_FILE.called} (checksum); {NOTHING}")
     return found

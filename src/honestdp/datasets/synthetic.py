@@ -12,9 +12,9 @@ SEED = 2022
 
 
 def synthetic() -> Dataset:
-    """12,500 rows of x_1 ... x_10 in [0, 1] and y, their sum times ten: anyone can make them.
+    """Make 12,500 rows of x_1 ... x_10 in [0, 1] and y, their sum times ten.
 
-    10,000 of them to train on (the paper does not say how many it had), by a fixed permutation.
+    10,000 of them are for training (the paper does not give a number), by a fixed permutation.
     """
     inputs = np.random.RandomState(SEED).random_sample((ROWS, DIMENSIONS))
     table = np.column_stack([inputs, WEIGHT * inputs.sum(1)])

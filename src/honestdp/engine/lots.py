@@ -27,6 +27,7 @@ import torch
 from numba import uint32
 
 from honestdp.compiled import compiled_fused
+from honestdp.precision import working_precision
 from honestdp.randomness import Purpose, Randomness
 from honestdp.randomness.chacha import BLOCKS, TILE, fill_tile, stream
 from honestdp.randomness.exact import Uniform
@@ -75,7 +76,7 @@ class LotSampler:
         mean = n * probability
         self._counts = np.empty(len(candidates), np.int32)
         self._rows = self._buffer(min(n, math.ceil(mean + 6 * math.sqrt(mean) + 8)))
-        with mpmath.workprec(120):  # correctly rounded
+        with working_precision(120):  # correctly rounded
             self._log_stay_out = float(mpmath.log1p(-mpmath.mpf(probability)))
 
     def draw(self, step: int) -> Lots:

@@ -1,4 +1,4 @@
-"""What is chosen where the user says nothing: functions of public facts alone.
+"""Default lot size, steps, grid and delta: functions of public facts alone.
 
 Lot size and steps (benchmarks/README.md has the measurements). At a given (epsilon, delta), the
 noise of a mean gradient is sigma/L, about sqrt(T)/(n mu) for sigma above 2, whatever the lot size:
@@ -23,8 +23,8 @@ FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 
 
 def grid(spec: Spec) -> Grid:
-    """One setting that needs no tuning, as the model says: balanced steps, or DPAdamWOSM for a
-    module, whose inputs have no norm that is known here."""
+    """The spec's grid; by default the model's one setting that needs no tuning: balanced steps, or
+    DPAdamWOSM for a module, the norm of whose inputs is unknown here."""
     if spec.grid is not None:
         assert isinstance(spec.grid, Grid)
         return spec.grid
@@ -36,7 +36,7 @@ def delta(spec: Spec) -> float:
 
 
 def steps(spec: Spec, n: int) -> int:
-    """Even, so that rules which read two lots a step can use it."""
+    """Number of steps; even, so that rules which read two lots per step can use it."""
     if spec.steps is not None:
         return spec.steps
     smooth = n * spec.epsilon / 40 * spec.described.steps_factor
@@ -54,10 +54,10 @@ def lot_size(spec: Spec, n: int, steps: int) -> int:
 
 
 def row_norm(spec: Spec) -> tuple[float, str]:
-    """The root-mean-square norm of the encoded rows, and how it is known.
+    """The root-mean-square norm of the encoded rows, and where it is from.
 
-    A declared one is exact. Otherwise a guess from the schema, to which every column adds its
-    `squared_norm`. It steers the step size of `balanced`, nothing else.
+    A declared one is exact. Otherwise it is a guess from the schema: the sum of the columns'
+    `squared_norm`. It only affects the step size of `balanced`.
     """
     if spec.schema.row_norm is not None:
         return spec.schema.row_norm, "declared"

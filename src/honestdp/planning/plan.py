@@ -14,6 +14,7 @@ from honestdp.errors import InputError, fail
 from honestdp.metrics import Metric, metrics
 from honestdp.planning import defaults
 from honestdp.planning.grid import Grid
+from honestdp.planning.outside import outside_parts
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
@@ -169,6 +170,11 @@ class Plan:
         return self.metric.bound
 
     @property
+    def outside(self) -> tuple[str, ...]:
+        """The parts that are not honestdp's own code, and are taken at their word."""
+        return outside_parts(self.spec, self.procedure, self.grid)
+
+    @property
     def candidates(self) -> list[Candidate]:
         """The candidates to train, one per setting."""
         return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
@@ -235,6 +241,7 @@ class Plan:
             },
             "epsilon": self.epsilon,
             "delta": self.delta,
+            **({"outside": list(self.outside)} if self.outside else {}),
         }
 
     def __str__(self) -> str:
@@ -256,6 +263,7 @@ class Plan:
             )
         if self.learning is not None:
             lines.append(f"  bounds learnt: {', '.join(self.learning.columns)}")
+        lines += [f"  not honestdp's own, taken at its word: {one}" for one in self.outside]
         return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])
 
 

@@ -1,8 +1,8 @@
-"""What a search costs by a record's role: it trains, or it scores; what is free for one role.
+"""The cost of a search by a record's role: training or validation.
 
-A public permutation puts every record in the training part or in the validation part, so a
-record goes through the procedure once, in its own role, and the guarantee is the larger of the
-two roles' costs. Scores can therefore be as precise as they cost no more than training does.
+A public permutation puts every record in the training part or in the validation part, so a record
+affects the procedure once, in its own role, and the guarantee is the larger of the two roles'
+costs. Scores can therefore be precise as long as they cost no more than training does.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from honestdp.units import LARGEST_NOISE
 class Scoring:
     """How validation scores are made private.
 
-    event: what one candidate's score costs a validation record; for "pick", what the one choice
-    among all candidates costs it. noise: its scale, in units of what one record can change: the
+    event: What one candidate's score costs a validation record; for "pick", what the one choice
+    among all candidates costs it. noise: Its scale, in units of what one record can change: the
     standard deviation of Gaussian noise ("scores"), the scale of Gumbel noise ("pick").
     """
 
@@ -55,11 +55,11 @@ class RoleCosts:
     def of(
         cls, procedure: Procedure, bound: str, training: Event, score_noise: float | None
     ) -> RoleCosts:
-        """Of a procedure: one that selects has scores, one that does not has none."""
+        """The costs of a procedure; `score_noise` must be given exactly if it selects."""
         procedure.check_bound(bound)
         kind = procedure.scoring
         if (kind is None) != (score_noise is None):
-            raise fail("score_noise", score_noise, f"is not what {procedure.name} needs")
+            raise fail("score_noise", score_noise, f"does not fit {procedure.name}")
         if kind is None or score_noise is None:
             return cls(procedure, bound, training, None)
         return cls(procedure, bound, training, Scoring.of(kind, score_noise))
@@ -72,7 +72,7 @@ class RoleCosts:
         return found
 
     def curve(self, delta: float) -> RdpCurve:
-        """The larger of both roles', at every order."""
+        """The larger of the two roles' Renyi curves, at every order."""
         found = self.procedure.curve(*self._trains, delta)
         if self.scoring is None:
             return found
@@ -90,17 +90,17 @@ class RoleCosts:
 
 
 def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) -> float | None:
-    """The noise at which scores are as precise as they are free; None where there are none.
+    """The least noise at which scores cost no more than training; None if there are no scores.
 
     It starts as the least at which a score's Renyi curve lies below the training's at every order
-    (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2) and grows, where need be, until
-    the whole procedure costs no more in this role than in the other: in epsilon, and at every
-    order, so that no later composition pays for scores either.
+    (a Gaussian's is a/(2 s^2), a pure mechanism's at most a e^2/2) and grows, if need be, until the
+    whole procedure costs no more in the validation role than in the training role: in epsilon, and
+    at every order, so that no later composition pays for scores either.
     """
     if procedure.scoring is None:
         return None
     free = procedure.curve(training, training, delta)
-    # A score beside every training; where one pick is all, it stands beside the whole procedure.
+    # A score is compared with a training; a single pick with the whole procedure.
     one_each = procedure.validation is procedure
     known = guarantee.rdp_curve(training) if one_each else free
     slope = float((known.values / known.orders).min()) * (1 - 1e-9)

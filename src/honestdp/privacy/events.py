@@ -1,6 +1,6 @@
 """What touches the data, as frozen values.
 
-An event says what a mechanism did, never what it saw. `guarantee` prices it.
+An event describes what a mechanism did, never the data it read. `guarantee` prices it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from honestdp.errors import between, fail, instance, positive_integer, unit
 from honestdp.privacy.runs import RunCount
 from honestdp.units import LARGEST_NOISE
 
-LEAST_NOISE, MOST_NOISE = 1e-6, LARGEST_NOISE  # beyond, no bound says anything, or none is drawn
+LEAST_NOISE, MOST_NOISE = (
+    1e-6,
+    LARGEST_NOISE,
+)  # outside, no bound is finite, or noise cannot be drawn
 
 
 def checked_noise(value: object) -> float:
@@ -103,7 +106,7 @@ class Disjoint(Event):
 
 @dataclass(frozen=True)
 class Selection(Event):
-    """K independent runs of one event, K drawn from `runs`; only the best-scored run leaves."""
+    """K independent runs of one event, K drawn from `runs`; only the best-scored is released."""
 
     event: Event
     runs: RunCount
@@ -124,8 +127,8 @@ def shared_lots(
     """`candidates` trainings that read the *same* lots with independent noise.
 
     The k answers on one lot are one Gaussian query with multiplier sigma / sqrt(k), so
-    sampling amplifies them once, not k times: dearer than independent lots. Best-of-K has
-    no such formula; honestdp always draws lots apart, and prices this for comparison.
+    sampling amplifies them once, not k times: this costs more than independent lots. Best-of-K
+    has no such formula; honestdp always draws independent lots, and prices this for comparison.
     """
     multiplier = noise_multiplier / sqrt(positive_integer("candidates", candidates))
     return training(sampling_probability, multiplier, steps)

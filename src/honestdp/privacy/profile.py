@@ -57,7 +57,7 @@ class Profile(ABC):
 
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
-        """Points (epsilon, delta) of the profile from 0 to where it stops falling usefully."""
+        """Points (epsilon, delta) of the profile, from 0 to where it hardly falls any more."""
         floor = max(1e-14, 4 * float(self.deltas(np.array([1e9]))[0]))
         end = 1e-9 if self.delta(1e-9) <= floor else self.epsilon(floor)
         grid = np.linspace(0, min(end, 600.0), _POINTS)  # e^600 is still a number
@@ -155,7 +155,7 @@ class LossDistributionProfile(Profile):
 
 
 class FallbackProfile(Profile):
-    """A privacy loss distribution where it can answer; else the smaller of it and the curve."""
+    """A privacy loss distribution if it has an answer; else the smaller of it and the curve."""
 
     def __init__(self, losses: LossDistributionProfile, curve: Callable[[], RdpCurve]) -> None:
         self._losses = losses
@@ -254,7 +254,7 @@ def _composed(
 
 
 def _group(count: int) -> int:
-    """All steps at once, or groups of equal size where there are any: each stage costs time."""
+    """All steps at once, or in groups of equal size if possible: each stage costs time."""
     if count <= _GROUP:
         return count
     return next((g for g in range(_GROUP, _GROUP // 8, -1) if count % g == 0), _GROUP)

@@ -20,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
 from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.precision import working_precision
 
 if TYPE_CHECKING:  # what draws is compiled; what things cost must not wait for that
     from honestdp.randomness.exact import Uniform
@@ -32,10 +33,9 @@ LARGEST_DRAW = 2**20  # a plan that may need more runs is refused
 class RunCount(ABC):
     """The law of the number K of runs.
 
-    A law of one's own derives from this class, holds nothing that changes, and compares by
-    identity or by everything it holds: prices are kept by law. To be carried out, and not only
-    priced, it is a frozen dataclass that `formats.register_law` has given a name: ledgers and
-    cards hold its fields.
+    Your own law derives from this class, is immutable, and compares by identity or by all of its
+    fields: prices are cached by law. To be run, and not only priced, it must be a frozen dataclass
+    that is registered by `formats.register_law`: ledgers and cards hold its fields.
     """
 
     def __init_subclass__(cls) -> None:
@@ -51,7 +51,7 @@ class RunCount(ABC):
 
     @property
     def maximum(self) -> int | None:
-        """The largest K that can occur; None where there is no limit."""
+        """The largest K that can occur; None if there is no limit."""
         return None
 
     @abstractmethod
@@ -71,21 +71,21 @@ class RunCount(ABC):
         return max(0.0, float(self.pgf_tail(1.0)))
 
     def cumulative(self, k: int) -> Any:
-        """P(K <= k) as a number of mpmath's, at its working precision. A law of one's own that
-        does not say is what its `probabilities` are, as floats, cut at LARGEST_DRAW."""
+        """P(K <= k) as an mpmath number, at its working precision. By default the sum of
+        `probabilities`, as floats, cut at LARGEST_DRAW."""
         if k >= LARGEST_DRAW:
             return mpmath.mpf(1)
         return mpmath.fsum(mpmath.mpf(float(p)) for p in self.probabilities(max(k, 0))[: k + 1])
 
     def draw_exactly(self, uniform: Uniform) -> int:
-        """K itself: the least k with P(K <= k) > U, for a U of as many bits as it takes to tell.
+        """Draw K: the least k with P(K <= k) > U, for a U of as many bits as that takes.
 
-        Floating point gives where to look; `cumulative` decides.
+        Floating point gives a first guess; `cumulative` decides.
         """
 
         def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
             guess = self.draw(min(max(float(low), 1e-300), 1 - 2.0**-53))
-            with mpmath.workprec(precision + 64):
+            with working_precision(precision + 64):
                 error = mpmath.ldexp(1, -precision)
                 return self._settled(guess, _real(low), _real(high), error)
 
@@ -258,7 +258,7 @@ def logarithmic(gamma: float) -> TruncatedNegativeBinomial:
 
 @dataclass(frozen=True)
 class Poisson(RunCount):
-    """K ~ Poisson(mean). K may be 0: then nothing leaves."""
+    """K ~ Poisson(mean). K may be 0: then nothing is released."""
 
     rate: float
 
@@ -441,4 +441,4 @@ def _solve_gamma(shape: float, falling: Callable[[float], float]) -> float:
     if falling(math.exp(highest)) > 0:
         return math.exp(highest)
     root = brentq(lambda x: falling(math.exp(x)), lowest, highest, xtol=1e-13)
-    return math.exp(root) * (1 - 1e-11)  # below the root: never fewer runs than asked for
+    return math.exp(root) * (1 - 1e-11)  # below the root: never fewer runs than wanted

@@ -3,8 +3,8 @@
 Throughout, Q is one candidate's run: drawing a candidate at random from a public list,
 training it *and* scoring it. Its cost is given as a Renyi curve or a privacy profile that
 holds in both directions of neighbours and for every candidate. Runs are independent given the
-data: own lots, own noise, own coins. Only the winner leaves under every bound but
-`composition`; K, the losers and their scores must not.
+data: own lots, own noise, own coins. Under every bound but `composition` only the winner is
+released; K, the losers and their scores must not be.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def liu_talwar(
 
     Theorem 3.4 of Liu & Talwar, "Private Selection from Private Candidates" (2019), as in the
     paper: if Q is (epsilon_1, delta_1)-DP, gamma in (0, 1], delta_2 > 0 and
-    Upsilon = ln(1/delta_2)/gamma, then drawing from Q until a gamma-coin says stop, at most
+    Upsilon = ln(1/delta_2)/gamma, then drawing from Q until a gamma-coin stops, at most
     Upsilon times, and releasing the best drawn, is (3 epsilon_1 + 3 sqrt(2 delta_1),
     sqrt(2 delta_1) Upsilon + delta_2)-DP. Upsilon is rounded up to the whole number of rounds
     that are run. Very loose: `profile_bound` holds for the same algorithm.
@@ -90,7 +90,7 @@ def liu_talwar_inverse(
     run_delta = liu_talwar_run_delta(delta, liu_talwar_rounds(gamma, slack), slack)
     run_epsilon = (epsilon / 3 - math.sqrt(2 * run_delta)) * (1 - 1e-12)
     if run_epsilon <= 0:
-        raise fail("epsilon", epsilon, "leaves nothing for a run; give more")
+        raise fail("epsilon", epsilon, "leaves nothing for a run; raise it")
     return run_epsilon, run_delta
 
 
@@ -168,7 +168,7 @@ def profile_bound(profile: Profile, runs: RunCount) -> BestOf:
     epsilon < Lambda: delta_A(epsilon) <= TV(A, A') <= E[K] TV(Q, Q').
     Conditions: the profile holds in both directions; f is the law actually run, cap included;
     P(K = 1) > 0 unless delta_Q(0) = 0 (else Lambda is infinite: an error). K = 0 may occur:
-    nothing leaves then, equally often on both neighbours.
+    nothing is released then, equally often on both neighbours.
     """
     return BestOf(profile, runs.mean, _runs_shift(profile, runs))
 

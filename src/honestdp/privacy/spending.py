@@ -10,7 +10,7 @@ p' = min(p, e^epsilon q) and q' = min(q, e^epsilon p) are pointwise within e^eps
 other and have lost mass at most delta each. If p' has the larger mass, shrink it along the line
 to e^-epsilon q' <= p' until the masses are equal (and the other way round); then scale both to
 mass 1 - delta. Everything stays pointwise within e^epsilon. What p and q have left over has mass
-delta: P1 and Q1. It needs both directions of neighbours, which (epsilon, delta)-DP says. For
+delta: P1 and Q1. It needs both directions of neighbours, which (epsilon, delta)-DP covers. For
 epsilon-close P0, Q0 the divergence of order a is at most min(epsilon, a epsilon^2 / 2): the first
 is monotonicity in a, the second Bun & Steinke 2016, Prop. 3.3 (Prop. 1.4 there: epsilon-DP is
 epsilon^2/2-zCDP), for every a > 1 and every epsilon >= 0.
@@ -207,9 +207,8 @@ class Budget:
         )
 
     def used(self, spendings: Sequence[Spending]) -> float:
-        """The share of the budget that is used up, from 0 to 1: what was spent, many times over,
-        would fit 1/used times. Of plans of one kind, as many more fit as the rest says; of
-        others, fewer or more. Never below the true share, by 1e-9 above it at most.
+        """The share of the budget that is used up, from 0 to 1: repeating what was spent would fit
+        1/used times in all. At most 1e-9 above the true share, never below it.
         """
         if not spendings:
             return 0.0
@@ -233,9 +232,9 @@ class Budget:
         rule = self._rule(spendings[0]) if spendings else None
 
         def fits(x: float) -> bool:
-            asked = plan(x)
-            total = _Total.of([asked], self.orders)
-            return (rule or self._rule(asked))(spent + total if spent else total)
+            cost = plan(x)
+            total = _Total.of([cost], self.orders)
+            return (rule or self._rule(cost))(spent + total if spent else total)
 
         if fits(most):
             return most

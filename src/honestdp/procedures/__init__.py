@@ -23,9 +23,14 @@ procedures: Registry[type[Procedure]] = Registry(
 
 
 def automatic_requests(hit_probability: float) -> list[Request]:
-    """The procedures that "auto" considers to draw the best setting with this probability."""
+    """The procedures that "auto" considers to draw the best setting with this probability.
+
+    The library's own only: "auto" takes the cheapest, and the price of another is what its author
+    says. A procedure of another package is used where it is named.
+    """
     return [
         Request(kind.name, options)
         for kind in procedures
+        if procedures.is_own(kind)
         for options in kind.automatic(hit_probability)
     ]

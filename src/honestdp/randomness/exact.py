@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import mpmath
 
+from honestdp.precision import working_precision
 from honestdp.randomness.normal import ANGLE_BITS, RADIUS_BITS
 
 Result = TypeVar("Result")
@@ -73,7 +74,7 @@ class Uniform:
         def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
             if low == 0:
                 return None
-            with mpmath.workprec(precision + 64):
+            with working_precision(precision + 64):
                 per_toss = mpmath.log1p(-mpmath.mpf(probability))
                 least, most = (mpmath.log(_real(end)) / per_toss for end in (high, low))
                 return _floor_of(least, most, precision)
@@ -86,7 +87,7 @@ class Uniform:
         def decide(low: Fraction, high: Fraction, precision: int) -> int | None:
             if low == 0 or high == 1:
                 return None
-            with mpmath.workprec(precision + 64):
+            with working_precision(precision + 64):
                 least, most = (-scale * mpmath.log(-mpmath.log(_real(end))) for end in (low, high))
                 return _floor_of(least, most, precision)
 
@@ -130,7 +131,7 @@ def _rounded(scale: float, u: int, u_bits: int, f: int, f_bits: int) -> tuple[in
     if u == 0:
         return None
     precision = max(u_bits, f_bits) + 80
-    with mpmath.workprec(precision):
+    with working_precision(precision):
         far, near = (
             mpmath.sqrt(-2 * mpmath.log(mpmath.ldexp(end, -u_bits))) * scale for end in (u, u + 1)
         )  # the radius falls as u grows

@@ -34,6 +34,7 @@ import numpy as np
 from numba import int64, uint32, uint64
 
 from honestdp.compiled import compiled_fused
+from honestdp.precision import working_precision
 from honestdp.randomness.chacha import BLOCKS, TILE, fill_tile
 from honestdp.randomness.logarithm import natural_log
 
@@ -48,7 +49,7 @@ _ONE = 0x3FF0000000000000  # the bits of 1.0
 
 def _taylor(power: int) -> float:
     """The coefficient of f^power in the series of cos(pi f / 4) + sin(pi f / 4)."""
-    with mpmath.workprec(120):
+    with working_precision(120):
         sign = -1 if power % 4 in (2, 3) else 1
         return float(sign * (mpmath.pi / 4) ** power / math.factorial(power))
 

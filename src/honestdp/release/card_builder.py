@@ -42,7 +42,7 @@ def build_card(
         mark=SIMULATION if simulated else "",
         guarantee=_guarantee(plan, simulated),
         setting="central: one curator holds the table and releases what is named below.",
-        trusted="the machine, this software, and whoever runs it.",
+        trusted=_trusted(plan),
         unit=spec.schema.unit,
         contribution="Each row is one such unit; one with several rows is protected less.",
         neighbours=(
@@ -122,6 +122,16 @@ def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
         "of every candidate, every validation score and every bound learnt, not the winner alone."
     )
     return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
+
+
+def _trusted(plan: Plan) -> str:
+    found = "the machine, this software, and whoever runs it."
+    if plan.outside:
+        found += (
+            f" Not part of this software, and taken at its word: {', '.join(plan.outside)}. What "
+            "it says of its own cost or of what one record can change is not checked here."
+        )
+    return found
 
 
 def _conversion(plan: Plan) -> str:

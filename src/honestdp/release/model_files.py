@@ -1,7 +1,7 @@
 """A model as files: `model.safetensors` with its numbers, `model.json` with everything else.
 
-Neither is ever unpickled. The JSON holds the schema, so a saved model reads raw rows by itself, and
-the other file's SHA-256; the card holds the JSON's. Whatever is wrong with a file is one line.
+Neither is ever unpickled. The JSON holds the schema, so that a saved model reads raw rows, and the
+SHA-256 of the other file; the card holds the SHA-256 of the JSON. Errors are one line.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ PROBE = "probe"
 
 
 class SavedModel(Part):
-    """A model without its parameters: what its architecture says of it (`honestdp.models`), and
-    what it answers to made-up rows, by which another's code is told."""
+    """A model without its parameters: the facts of its architecture (`honestdp.models`), and its
+    outputs on made-up rows, by which other code than the original is recognised."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -56,7 +56,7 @@ class SavedModel(Part):
 
     @property
     def facts(self) -> tuple[dict[str, Any], Any]:
-        """What the architecture said, and the answers to made-up rows."""
+        """The facts of the architecture, and the outputs on made-up rows."""
         more = dict(self.model_extra or {})
         probe = more.pop(PROBE, None)
         return more, probe
@@ -69,7 +69,7 @@ class SavedCandidate(Part):
 
 
 class ModelFile(Part):
-    """What is in `model.json`."""
+    """The content of `model.json`."""
 
     format: Literal[1] = 1
     mark: Literal["", "SIMULATION, NOT PRIVATE"]
@@ -87,16 +87,16 @@ def write_model(
     simulated: bool,
     settings: Sequence[tuple[Setting, Model]] = (),
 ) -> dict[str, bytes]:
-    """The files, by name. `settings`: those that might have won, where that is all that may be
-    seen: the JSON is as long for each of them."""
+    """Write a model to files; returns their contents by name. `settings`: those that might have
+    won, if only the winner may be released: the JSON has the same length for each of them."""
     everyone = [*([winner] if winner else []), *others]
     tensors: dict[str, Tensor] = {}
     for i, one in enumerate(everyone):
         for name, value in _tensors(one).items():
             if _place(i) + name in tensors:
-                raise InputError(f"model: {name!r} is no name for a parameter; choose another")
+                raise InputError(f"model: {name!r} cannot be a parameter's name; choose another")
             tensors[_place(i) + name] = value.detach().cpu().contiguous().clone()
-    # One word only: the library writes several in any order, and equal models in equal bytes.
+    # Only one entry: safetensors writes several in any order; equal models must give equal bytes.
     numbers = write_tensors(tensors, {"honestdp": SIMULATION if simulated else "model"})
     file = ModelFile(
         mark=SIMULATION if simulated else "",
@@ -117,13 +117,13 @@ def write_model(
 def read_model(
     files: Mapping[str, bytes], module: Any = None
 ) -> tuple[ModelFile, Schema, list[Predictor]]:
-    """What the files hold; the winner first. `module`: for a torch module, what makes it."""
+    """Read a model from files, the winner first. `module`: the class or factory of a module."""
     file = from_json(ModelFile, files[MODEL], MODEL)
     if sha256(files[TENSORS]) != file.tensors_sha256:
         raise InputError(f"{TENSORS}: is not the one that {MODEL} was written with")
     try:
         tensors = read_tensors(files[TENSORS])
-    except Exception as error:  # of a Rust library, of many kinds
+    except Exception as error:  # a Rust library raises many types
         raise InputError(f"{TENSORS}: cannot be read ({type(error).__name__})") from None
     try:
         schema = Schema(**file.table)
@@ -132,7 +132,7 @@ def read_model(
     saved = [*([file.winner] if file.winner else []), *file.others]
     found = [_read(i, one, schema, tensors, module) for i, one in enumerate(saved)]
     if tensors:
-        raise InputError(f"{TENSORS}: holds more than {MODEL} says")
+        raise InputError(f"{TENSORS}: holds more tensors than {MODEL} declares")
     return file, schema, found
 
 
@@ -169,7 +169,7 @@ def _architecture(model: Model, probe: tuple[float | None, ...]) -> SavedModel:
 def _read(
     index: int, saved: SavedCandidate, schema: Schema, tensors: dict[str, Tensor], module: Any
 ) -> Predictor:
-    """The candidate, its tensors taken out of those of the file."""
+    """Read a candidate, and remove its tensors from those of the file."""
     if saved.architecture.classes != (len(schema.target.classes or ()) or None):
         raise InputError(f"{MODEL}: its model and its schema predict different things")
     try:
@@ -179,10 +179,10 @@ def _read(
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"module: could not be made ({type(error).__name__})") from None
+        raise InputError(f"module: could not be constructed ({type(error).__name__})") from None
     take = partial(_take, tensors, _place(index))
-    kept = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
-    model = model.with_constants(kept)
+    constants = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
+    model = model.with_constants(constants)
     rows = [take(name, shape, torch.float32).flatten() for name, shape in model.layout]
     found = Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows))
     if probe is not None:
@@ -196,11 +196,13 @@ def _check_probe(found: Predictor, known: tuple[float | None, ...]) -> None:
     except Exception as error:
         raise InputError(f"module: fails on made-up rows ({type(error).__name__})") from None
     if len(answers) != len(known) or not all(map(_close, answers, known)):
-        raise InputError("module: answers otherwise than the one that was saved; give its own code")
+        raise InputError(
+            "module: its outputs differ from those of the saved one; give its own code"
+        )
 
 
 def _close(a: float | None, b: float | None) -> bool:
-    """Equal but for what other versions of torch may round otherwise."""
+    """Equal up to the rounding of other versions of torch."""
     if a is None or b is None:
         return a is b
     return math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-4)

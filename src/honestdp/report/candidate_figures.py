@@ -1,4 +1,4 @@
-"""Figures of all candidates, for procedures that release them all."""
+"""Figures of all candidates, for procedures that release all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIR = ("learning_rate", "clip_norm")
 class Candidates:
     """All released candidates, the best first; the winner is the first of the card.
 
-    noise: the standard deviation of a score's noise; None where no score left.
+    noise: The standard deviation of a score's noise; None if no score was released.
     """
 
     everyone: tuple[Chosen, ...]
@@ -31,7 +31,7 @@ class Candidates:
 
     @classmethod
     def of(cls, card: Card, declared: Declared) -> Candidates | None:
-        """None unless the card shows more than the winner."""
+        """The candidates of a card; None unless it has more than the winner."""
         if card.winner is None or not card.others:
             return None
         everyone = [card.winner, *card.others]
@@ -81,7 +81,7 @@ class Candidates:
 
     @property
     def _points(self) -> Figure:
-        """What all figures of single candidates share."""
+        """The common part of all figures of single candidates."""
         return {
             "type": "scatter", "mode": "markers", "hovertext": self.labels, "hoverinfo": "text",
             "error_y": {"type": "constant", "value": self.noise, "color": "quiet", "width": 0,
@@ -112,8 +112,8 @@ class Candidates:
         return found
 
     def contour(self) -> Figure | None:
-        """Scores over learning rate and clip norm, averaged over all else; None where either does
-        not vary, or is no number."""
+        """Scores over learning rate and clip norm, averaged over everything else; None if one of
+        them does not vary, or is not a number."""
         if self.noise is None or not set(PAIR) <= set(self.varying):
             return None
         (x_kind, x), (y_kind, y) = (_scaled(self.values(name)) for name in PAIR)
@@ -154,8 +154,8 @@ class Candidates:
         )
 
     def parallel(self) -> Figure:
-        """A line for each candidate through its values. Drawn with plain lines: plotly's own kind
-        needs WebGL, prints as a blur and follows no dark mode."""
+        """Parallel coordinates: a line for each candidate. Drawn with plain lines, as plotly's own
+        needs WebGL, prints blurred and has no dark mode."""
         names = self.varying
         axes = [_Scale.of(name, self.values(name)) for name in names]
         if self.noise is not None:
@@ -195,20 +195,20 @@ class Candidates:
     ) -> Figure:
         x: list[float | None] = []
         y: list[float | None] = []
-        said: list[str] = []
+        texts: list[str] = []
         for i in who:
             x += [*range(len(axes)), None]
             y += [*(scale.heights[i] for scale in axes), None]
-            said += [self.label(self.everyone[i])] * (len(axes) + 1)
+            texts += [self.label(self.everyone[i])] * (len(axes) + 1)
         return {
-            "type": "scatter", "mode": "lines+markers", "x": x, "y": y, "hovertext": said,
+            "type": "scatter", "mode": "lines+markers", "x": x, "y": y, "hovertext": texts,
             "hoverinfo": "text", "line": {"color": color, "width": width}, "marker": {"size": 4},
         }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """One upright axis of parallel coordinates: heights from 0 to 1, and what is written on it."""
+    """One vertical axis of parallel coordinates: heights from 0 to 1, and its ticks."""
 
     name: str
     heights: list[float]
@@ -228,12 +228,12 @@ class _Scale:
         marks = sorted(dict(zip(heights, values, strict=True)).items())
         if ends or len(marks) > 12:
             marks = [marks[0], marks[-1]]
-        words = [(h, f"{v:.4g}" if isinstance(v, float) else shown(v)) for h, v in marks]
-        return cls(name, heights, words)
+        ticks = [(h, f"{v:.4g}" if isinstance(v, float) else shown(v)) for h, v in marks]
+        return cls(name, heights, ticks)
 
 
 def _note(x: float, y: float, text: str, **more: Any) -> Figure:
-    """A few words to the right of a point."""
+    """A text to the right of a point."""
     return {
         "x": x, "y": y, "text": plain(text), "showarrow": False, "xanchor": "left",
         "font": {"size": 12, "color": "ink"}, **more,
@@ -249,7 +249,7 @@ def _scaled(values: list[Any]) -> tuple[str, list[Any]]:
 
 
 def _named(name: str, kind: str, values: Sequence[Any]) -> dict[str, Any]:
-    """An axis with a tick at every value while they are few."""
+    """An axis with a tick at every value if there are few."""
     few = sorted(set(values)) if kind != "category" else []
     ticks = (
         {"tickmode": "array", "tickvals": few, "ticktext": [f"{v:g}" for v in few]}

@@ -15,13 +15,13 @@ from honestdp.report.picture import Line, Panel, Picture, save
 
 
 def draw(table: CostTable, path: Path) -> None:
-    """Draw the costs for 1 candidate up to four times as many as asked for."""
+    """Draw the costs for 1 candidate up to four times those of the table."""
     save(cost_picture(table.inputs), path)
 
 
 def cost_picture(inputs: Inputs) -> Picture:
-    asked = "epsilon" if inputs.epsilon is None else "noise multiplier"
-    panel = Panel("", "candidates", asked, cost_lines(inputs), "log", "log")
+    y_label = "epsilon" if inputs.epsilon is None else "noise multiplier"
+    panel = Panel("", "candidates", y_label, cost_lines(inputs), "log", "log")
     return Picture("What an honest search costs", [panel], str(inputs))
 
 
@@ -37,7 +37,7 @@ def cost_lines(inputs: Inputs) -> list[Line]:
 
 
 def request_line(inputs: Inputs, request: Request, bound: str) -> Line | None:
-    """The line of one search as it was asked for; None where its bound answers nowhere."""
+    """The line of one procedure with its options; None if its bound has no answer anywhere."""
     curves: dict[str, list[tuple[int, float]]] = {}
     for k in candidate_counts(inputs):
         with suppress(InputError):  # no law of its shape finds the best of so many
@@ -53,7 +53,7 @@ def candidate_counts(inputs: Inputs, points: int = 9) -> list[int]:
 def _put(
     curves: dict[str, list[tuple[int, float]]], inputs: Inputs, option: Procedure, bound: str
 ) -> None:
-    """One more point, where the bound has an answer."""
+    """Add a point, if the bound has an answer."""
     before = curves.get(_name(option, bound), ())
     found = answer(inputs, _job(inputs), option, bound, _last(before))
     value = found.epsilon if inputs.epsilon is None else found.noise_multiplier
@@ -78,5 +78,5 @@ def _name(option: Procedure, bound: str) -> str:
 
 
 def _last(before: Sequence[tuple[int, float]]) -> float:
-    """The point before on the same curve: a first guess for this one."""
+    """The previous point of the same curve: a first guess for the next one."""
     return before[-1][1] if before and math.isfinite(before[-1][1]) else 2.0

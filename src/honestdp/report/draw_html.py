@@ -1,4 +1,4 @@
-"""A picture as one offline HTML file, by plotly, inlined."""
+"""Write a picture as one offline HTML file, with plotly inlined."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def figure(picture: Picture) -> Any:
     picture = drawing.colored(picture)
     rows, columns = drawing.grid(picture)
     heats = any(isinstance(panel.under, Heat) for panel in picture.panels)
-    below = picture.shared_legend or heats  # at the right is the colours' scale
+    below = picture.shared_legend or heats  # the colour scale is at the right
     height = (300 if picture.columns else 390) * rows
     made = subplots.make_subplots(
         rows=rows,
@@ -80,7 +80,7 @@ def _line(line: Line, under: object) -> list[Trace]:
 
 
 def _band(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> Trace:
-    """A closed outline for each run of finite points."""
+    """A closed outline for each sequence of finite points."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     for finite, run in groupby(
@@ -103,7 +103,7 @@ def _band(x: Sequence[float], low: Sequence[float], high: Sequence[float], color
 
 
 def _heat(heat: Heat, subplot: Any) -> list[Trace]:
-    """Its cells, and over them the marked and the missing, each in its one colour."""
+    """The cells, and over them the marked and the missing ones, each in one colour."""
     right, (low, high) = subplot.xaxis.domain[1], subplot.yaxis.domain
     places = {"x": list(range(len(heat.x))), "y": list(range(len(heat.y)))}
     texts = [
@@ -204,8 +204,8 @@ def _named(places: Sequence[int], texts: Sequence[str]) -> Trace:
 
 
 def _legend(trace: Trace, picture: Picture, number: int, below: bool, listed: set[str]) -> None:
-    """An entry for a name in a panel, or in the picture where the legend is shared; what has the
-    same name is shown and hidden with it."""
+    """Add one legend entry per name in a panel, or in the picture if the legend is shared; traces
+    of the same name are shown and hidden together."""
     name, title = trace["name"], picture.panels[number].title
     group = name if picture.shared_legend else f"{number} {name}"
     entry = bool(name) and trace.get("mode") != "none" and group not in listed

@@ -1,4 +1,4 @@
-"""A picture as a PNG, by matplotlib."""
+"""Write a picture as a PNG, with matplotlib."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 _STYLES = {"solid": "-", "dash": "--", "dot": ":", "points": "none"}
-_INSIDE = 5  # so many entries of a legend have room in their panel
+_INSIDE = 5  # largest number of legend entries that fit into a panel
 
 
 def save(picture: Picture, path: Path) -> None:
-    with matplotlib.rc_context(_settings(picture)):  # ticks are made as they are drawn
+    with matplotlib.rc_context(_settings(picture)):  # ticks are computed when drawn
         figure(picture).savefig(buffer := BytesIO(), format="png")
     colors = Image.open(buffer).convert("RGB")
-    # 256 colours are enough, and make a third of the file.
+    # 256 colours are enough, and reduce the file to a third.
     colors.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
         path, optimize=True
     )
@@ -55,7 +55,7 @@ def figure(picture: Picture) -> Figure:
 
 
 def _settings(picture: Picture) -> Any:
-    """Many columns are shown small on a page, so their texts are large."""
+    """Larger texts for more columns, which a page shows smaller."""
     _, columns = drawing.grid(picture)
     size = min(13, 8 + 1.25 * columns) if picture.columns else 10
     return {
@@ -77,7 +77,7 @@ def _panel_size(picture: Picture) -> tuple[float, float]:
 
 
 def _draw(axis: Axes, panel: Panel, width: int) -> None:
-    """width: of its texts, in characters."""
+    """width: The width of its texts, in characters."""
     axis.set(xscale=panel.x_scale, yscale=panel.y_scale)
     axis.set_title(fill(panel.title, width))
     axis.set(xlabel=fill(panel.x_label, width), ylabel=fill(panel.y_label, 30))
@@ -125,9 +125,9 @@ def _heat(axis: Axes, heat: Heat) -> None:
         marked = np.ma.masked_equal(np.array(heat.marked, int), 0)
         axis.imshow(marked, cmap=ListedColormap([drawing.MARKED]), zorder=1.1, **look)
     axis.grid(False)
-    room = _room(axis, share=0.55)  # the colours' scale takes the rest
-    words = any(isinstance(value, str) for value in heat.x)
-    _named(axis, *drawing.ticks(heat.x, 12 if words else max(3, int(room / 6.5))), room)
+    room = _room(axis, share=0.55)  # the colour scale takes the rest
+    texts = any(isinstance(value, str) for value in heat.x)
+    _named(axis, *drawing.ticks(heat.x, 12 if texts else max(3, int(room / 6.5))), room)
     axis.set_yticks(*drawing.ticks(heat.y, 12 if isinstance(heat.y[0], str) else 7))
     axis.set(xlim=(-0.5, len(heat.x) - 0.5), ylim=(-0.5, len(heat.y) - 0.5))
     axis.figure.colorbar(image, ax=axis, label=heat.label)
@@ -154,14 +154,14 @@ def _boxes(axis: Axes, under: Boxes) -> None:
 
 
 def _room(axis: Axes, share: float) -> float:
-    """About how many characters fit below the axis, which has this share of its panel's width."""
+    """About how many characters fit below an axis with this share of its panel's width."""
     columns = axis.get_subplotspec().get_gridspec().ncols  # type: ignore[union-attr]
     width = axis.get_figure(root=True).get_size_inches()[0] / columns  # type: ignore[union-attr]
     return float(share * width * 72 / (0.62 * matplotlib.rcParams["font.size"]))
 
 
 def _named(axis: Axes, places: Sequence[int], texts: Sequence[str], room: float) -> None:
-    """Names below the axis, turned where they would run into each other."""
+    """Names below the axis, rotated if they would overlap."""
     turned = (max(map(len, texts)) + 1) * len(texts) > room + 3
     look: dict[str, Any] = (
         {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if turned else {}
@@ -179,7 +179,7 @@ def _log_ticks(scaled: Axis) -> None:
 
 
 def _legend(axis: Axes) -> None:
-    """Inside while it is small; beside the panel where it would hide the lines."""
+    """Place the legend inside if it is small, else beside the panel."""
     handles, _ = axis.get_legend_handles_labels()
     if 0 < len(handles) <= _INSIDE:
         axis.legend(framealpha=0.9)
@@ -188,8 +188,8 @@ def _legend(axis: Axes) -> None:
 
 
 def _frame(made: Figure, picture: Picture, axes: Sequence[Axes]) -> None:
-    """Mark and title above the panels, the shared legend and the caption below; the figure grows
-    by what they take."""
+    """Add mark and title above the panels, shared legend and caption below; the figure grows to
+    make room for them."""
     width, panels = made.get_size_inches()
     title_size, small = matplotlib.rcParams["figure.titlesize"], matplotlib.rcParams["font.size"]
     title = fill(picture.title, int(width * 72 / (0.58 * title_size)))
@@ -219,7 +219,7 @@ def _lines(count: int, size: float) -> float:
 
 
 def _shared_legend(made: Figure, axes: Sequence[Axes]) -> Any:
-    """As many entries in a row as the figure has room for."""
+    """A legend with as many entries in a row as fit."""
     found: dict[str, Any] = {}
     for axis in axes:
         for handle, name in zip(*axis.get_legend_handles_labels(), strict=True):

@@ -1,4 +1,4 @@
-"""What both formats of a picture draw alike: colours, layout, places on axes, boxes."""
+"""The common part of both formats of a picture: colours, layout, positions on axes, boxes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def grid(picture: Picture) -> tuple[int, int]:
 
 
 def colored(picture: Picture) -> Picture:
-    """The same picture, every line with its colour: one for a name, in a panel or in all."""
+    """The same picture with a colour for every line: one per name, in a panel or in all."""
     shared = _given(picture.panels)
     panels = []
     for panel in picture.panels:
@@ -41,7 +41,7 @@ def colored(picture: Picture) -> Picture:
 
 
 def _given(panels: Sequence[Panel]) -> dict[str, str]:
-    """The colours that the picture's author chose, by name."""
+    """The colours that lines already have, by name."""
     found: dict[str, str] = {}
     for panel in panels:
         for line in panel.lines:
@@ -61,7 +61,7 @@ def _color(line: Line, used: dict[str, str]) -> Line:
 
 
 def placed(line: Line, under: object) -> Line:
-    """The line as its panel's axes count: over a heat map, in its cells."""
+    """The line in the coordinates of its panel's axes: over a heat map, those of its cells."""
     if not isinstance(under, Heat):
         return line
     low, high = (side and places(side, under.y) for side in (line.low, line.high))
@@ -69,7 +69,7 @@ def placed(line: Line, under: object) -> Line:
 
 
 def places(values: Sequence[float], axis: Sequence[str] | Sequence[float]) -> list[float]:
-    """Where values are on a heat map's axis, whose cells are at 0, 1, 2, ...; NaN for nowhere."""
+    """The positions of values on a heat map's axis, whose cells are at 0, 1, 2, ...; NaN: none."""
     from scipy.interpolate import make_interp_spline
 
     wanted = np.asarray(values, float)
@@ -84,8 +84,8 @@ def places(values: Sequence[float], axis: Sequence[str] | Sequence[float]) -> li
 
 
 def ticks(axis: Sequence[str] | Sequence[float], most: int) -> tuple[list[int], list[str]]:
-    """Places and texts of no more than `most` labels; of short ones (whole decades) where some
-    must go."""
+    """Positions and texts of at most `most` labels; if some are left out, short ones (whole
+    decades) are preferred."""
     texts = [value if isinstance(value, str) else f"{value:.3g}" for value in axis]
     least = math.ceil(len(axis) / most)
     steps = [least] if least == 1 else [least, least + 1, least + 2]
@@ -94,8 +94,8 @@ def ticks(axis: Sequence[str] | Sequence[float], most: int) -> tuple[list[int], 
 
 
 def boxes(under: Boxes) -> list[tuple[int, dict[str, Any]]]:
-    """Place, quartiles, whiskers and outliers of every group that has values. One rule for both
-    formats: plotly's own quartiles differ."""
+    """Position, quartiles, whiskers and outliers of every group that has values; the same for both
+    formats, as plotly's own quartiles differ."""
     from matplotlib.cbook import boxplot_stats
 
     return [

@@ -1,5 +1,5 @@
-"""Figures as plotly's own JSON. Colours are names ("ink", "accent"), which the page's style sheet
-says for light and dark; texts are escaped, as plotly reads tags in them."""
+"""Figures as plotly's JSON. Colours are names ("ink", "accent"), which the page's style sheet
+defines for light and dark mode; texts are escaped, as plotly parses tags in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Figure = dict[str, Any]
 
 
 def plain(text: object) -> str:
-    """Text that plotly shows as it is: it reads tags, and entities, in every label."""
+    """Escape a text for plotly, which parses tags and entities in every label."""
     return escape(str(text), quote=False)
 
 
@@ -34,7 +34,7 @@ def axis(title: str, kind: str = "linear", **more: Any) -> dict[str, Any]:
 
 
 def figure(traces: list[Figure], narrow: Figure | None = None, **layout: Any) -> Figure:
-    """narrow: what is laid out otherwise on a phone."""
+    """narrow: the layout that differs on a phone."""
     base = {
         "height": 380, "margin": {"l": 56, "r": 12, "t": 16, "b": 48}, "showlegend": False,
         "hovermode": "closest", "dragmode": False, "hoverlabel": {"align": "left"},
@@ -43,7 +43,7 @@ def figure(traces: list[Figure], narrow: Figure | None = None, **layout: Any) ->
 
 
 def budget_figure(budget: Budget) -> Figure:
-    """How much was used up after every charge."""
+    """The share of the budget that was used after every charge."""
     trace: Figure = {
         "type": "bar", "x": [str(number) for number, _, _ in budget.points],
         "y": [100 * used for _, _, used in budget.points],
@@ -63,20 +63,22 @@ def budget_figure(budget: Budget) -> Figure:
 
 
 class Costs:
-    """What every procedure would have cost at this run's noise; the run itself on its own line.
+    """What every procedure would have cost at this run's noise, with the run on its own line.
 
-    mark: (candidates, epsilon) of the run, as its card has it.
+    mark: (candidates, epsilon) of the run, as on its card.
     """
 
     def __init__(self, card: Card, declared: Declared) -> None:
         request = declared.search.request
         self.candidates = len(declared.grid)
         self.mark = (self.candidates, card.covered[0].epsilon)
-        self.learnt = card.preprocessing.epsilon > 0  # paid beside the search
+        self.learnt = card.preprocessing.epsilon > 0  # paid in addition to the search
         self.noise = declared.noise_multiplier
         own = request.among(self.candidates)
         self.hit = request.options.get("hit_probability")
-        if request.options.get("mean_runs") is not None:  # the others at this run's own chance
+        if (
+            request.options.get("mean_runs") is not None
+        ):  # the others with this run's hit probability
             self.hit = own.hit_probability
         elif own.hit_probability in (None, 1.0) or not own.selects:
             self.hit = HIT_PROBABILITY
@@ -97,7 +99,7 @@ class Costs:
         self.others = [line for line in cost_lines(inputs) if not _same(line, self.own)]
 
     def _through_mark(self, line: Line | None) -> Line | None:
-        """The line, if it goes through the run; a card of other versions may be a little off."""
+        """The line, if it goes through the run's point; a card of another version may not."""
         k, epsilon = self.mark
         here = dict(zip(line.x, line.y, strict=True)).get(k) if line else None
         return line if here is not None and abs(here - epsilon) <= 0.01 * epsilon else None

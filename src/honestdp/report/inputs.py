@@ -1,4 +1,4 @@
-"""What a report is made from, checked: the public facts of a card, and public test results."""
+"""The inputs of a report, validated: the public facts of a card, and public test results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from honestdp.schema import Schema
 
 
 class Search(BaseModel):
-    """How the procedure follows from the number of candidates, and the delta it is priced at."""
+    """The name and options of the procedure, and the delta it is priced at."""
 
     model_config = ConfigDict(hide_input_in_errors=True, allow_inf_nan=False, extra="allow")
 
@@ -29,7 +29,7 @@ class Search(BaseModel):
 
 
 class Declared(BaseModel):
-    """The facts of `Card.declared_public` that a report speaks of; it may hold more."""
+    """The facts of `Card.declared_public` that a report uses; others are ignored."""
 
     model_config = ConfigDict(hide_input_in_errors=True, allow_inf_nan=False)
 
@@ -48,7 +48,7 @@ class Declared(BaseModel):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that the procedure was asked for with, as a reader calls them."""
+        """The given options of the procedure, with readable names."""
         found = dict(self.search.request.options)
         if self.threshold is not None:
             found["threshold"] = self.threshold
@@ -61,12 +61,12 @@ class Declared(BaseModel):
         except ValidationError as error:
             place = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))[:100]
             raise InputError(
-                f"{CARD}: declared_public: {place}: is not as honestdp writes it"
+                f"{CARD}: declared_public: {place}: does not have the form that honestdp writes"
             ) from None
 
 
 class TestResults(Part):
-    """What the model did on rows that are public; at least one figure."""
+    """Results of the model on public rows; at least one figure."""
 
     rows: int | None = Field(default=None, ge=1, strict=True)
     accuracy: float | None = Field(default=None, ge=0, le=1, strict=True)
@@ -74,14 +74,14 @@ class TestResults(Part):
 
     @classmethod
     def of(cls, values: Any) -> TestResults:
-        """From a dict of figures; whatever is wrong with it is one line."""
+        """Validate a dict of figures; an error is one line."""
         try:
             found = cls.model_validate(values)
         except ValidationError as error:
             first = error.errors(include_input=False)[0]
             place = ".".join(map(str, first["loc"]))[:100]
-            said = f"{place}: {first['msg']}" if place else "is no object of figures"
-            raise InputError(f"{TESTED}: {' '.join(said.split())[:200]}") from None
+            reason = f"{place}: {first['msg']}" if place else "is not an object of figures"
+            raise InputError(f"{TESTED}: {' '.join(reason.split())[:200]}") from None
         if all(v is None for name, v in found if name != "rows"):
             figures = ", ".join(name for name in cls.model_fields if name != "rows")
             raise InputError(f"{TESTED}: holds no figure; give one of {figures}, or remove it")

@@ -1,7 +1,7 @@
 """The report of a run: one offline HTML file, from the card and the ledger's history alone.
 
-The page asks nothing of any network, by a policy of its own: only the scripts and style sheets that
-are in it may run, each known by its hash.
+The page uses no network. Its content security policy allows only the scripts and style sheets that
+it contains, by their hashes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from honestdp.text import small, up
 def write_report(folder: str | Path, ledger: Ledger | None = None) -> Path:
     """Write RUN/report.html for the card (and the public test results) in a run's folder.
 
-    ledger: the one behind the card, for its history; refused unless it stands behind every word.
+    ledger: The ledger of the card, for its history; refused unless the card verifies against it.
     """
     place = Path(folder)
     if not (place / CARD).is_file():
@@ -43,7 +43,7 @@ def write_report(folder: str | Path, ledger: Ledger | None = None) -> Path:
     page = _checked_page(card, ledger, charge, tested).encode()
     try:
         replace_file(place / REPORT, page)
-        (place / REPORT).chmod(0o644)  # to be shown around, as the card is
+        (place / REPORT).chmod(0o644)  # public, like the card
     except OSError as error:
         why = error.strerror or "failed"
         raise InputError(f"{place / REPORT}: cannot be written ({why}); make room for it") from None
@@ -56,7 +56,7 @@ def _tested(file: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
-        raise InputError(f"{file}: is no JSON; write it anew, or remove it") from None
+        raise InputError(f"{file}: is not JSON; write it again, or remove it") from None
     if not isinstance(found, dict):
         raise InputError(f'{file}: must be an object such as {{"accuracy": 0.84, "rows": 100}}')
     return found
@@ -65,10 +65,10 @@ def _tested(file: Path) -> dict[str, Any] | None:
 def report_html(
     card: Card, ledger: Ledger | None = None, tested: Mapping[str, Any] | None = None
 ) -> str:
-    """The report as one HTML page: what was promised, what it cost, what came of it.
+    """Render the report as one HTML page: the guarantee, the cost, the result.
 
-    ledger: refused unless it stands behind the card. tested: what the model did on public rows,
-    such as {"accuracy": 0.84, "rows": 16281}.
+    ledger: Refused unless the card verifies against it. tested: Results on public rows, such as
+    {"accuracy": 0.84, "rows": 16281}.
     """
     charge = None if ledger is None else verify(card, ledger)
     return _checked_page(card, ledger, charge, tested)
@@ -77,13 +77,15 @@ def report_html(
 def _checked_page(
     card: Card, ledger: Ledger | None, charge: Charge | None, tested: Mapping[str, Any] | None
 ) -> str:
-    """The page; what no run writes is refused in one line."""
+    """Render the page; a card that no run could have written is refused in one line."""
     if not card.mark and card.ledger is None:
-        raise InputError(f"{CARD}: names neither a ledger nor a simulation; no run writes such")
+        raise InputError(
+            f"{CARD}: has neither a ledger nor the mark of a simulation; no run writes this"
+        )
     figures = None if tested is None else TestResults.of(dict(tested))
     try:
         return _page(card, ledger, charge, figures)
-    except (ArithmeticError, LookupError) as error:  # of numbers that no run writes
+    except (ArithmeticError, LookupError) as error:  # from numbers that no run writes
         if charge is not None:
             raise
         raise InputError(
@@ -127,7 +129,7 @@ def _page(
 
 
 def _tabs(candidates: Candidates, figures: dict[str, Figure]) -> list[dict[str, Any]]:
-    """The views of all candidates; each names its figures."""
+    """The views of all candidates, with the names of their figures."""
     views: list[tuple[str, str, dict[str, Figure]]] = []
     if candidates.noise is not None:
         views.append(("scores", "Scores", {"scores": candidates.ranked()}))
@@ -143,7 +145,7 @@ def _tabs(candidates: Candidates, figures: dict[str, Figure]) -> list[dict[str, 
 
 
 def _marked(card: Card, figure: Figure) -> Figure:
-    """A simulation says so in every picture: pictures are cut out and passed on."""
+    """Stamp every figure of a simulation, as figures are copied out of the page."""
     if not card.mark:
         return figure
     stamp = {
@@ -158,18 +160,18 @@ def _marked(card: Card, figure: Figure) -> Figure:
     return {**figure, **parts}
 
 
-# Plotly puts its rules into an element of this name; where it is there, and known to the policy,
-# it needs to make none.
+# Plotly adds its rules in a style element of this name, unless the page has it already, where the
+# policy allows it.
 _PLOTLY_STYLE = ".js-plotly-plot{position:relative}"
 
 
 def _own_sheets(library: str) -> list[str]:
-    """Names of style sheets (of maps) that plotly would add were they not there; none is used."""
+    """Ids of style sheets (for maps, unused) that plotly adds unless the page has them."""
     return re.findall(r'getElementById\("([0-9a-f]{64})"\)', library)
 
 
 def _policy(scripts: list[str], styles: list[str]) -> str:
-    """Nothing may be fetched or run but what is in the page."""
+    """The content security policy: nothing outside the page may be fetched or run."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -190,7 +192,7 @@ def _hash(text: str) -> str:
 def _plotly() -> str:
     from plotly.offline import get_plotlyjs
 
-    # The line ends that a browser makes of others would change the hash.
+    # Browsers normalise line ends, which would change the hash.
     return str(get_plotlyjs()).replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -209,7 +211,7 @@ def _templates() -> Environment:
 
 @cache
 def _source(name: str) -> str:
-    """A style sheet or script, as it stands."""
+    """The text of a style sheet or script."""
     loader = _templates().loader
     assert loader is not None
     return loader.get_source(_templates(), name)[0]

@@ -1,6 +1,6 @@
-"""What a picture is, in plain terms; saved as a PNG or as one offline HTML file.
+"""`Picture`: a plot independent of its format, saved as a PNG or as one offline HTML file.
 
-A panel has lines, over a heat map, boxes or bars where it names one.
+A panel has lines, optionally over a heat map or boxes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Range = tuple[float, float]  # low, high, in values
 
 @dataclass(frozen=True)
 class Line:
-    """style "points": not joined. light: faint, for what stands behind. low, high: an interval
-    about the line, shaded. color: as CSS names it, or #rrggbb. A name "" is not in the legend."""
+    """style "points": not joined. light: faint, for the background. low, high: a shaded interval
+    around the line. color: a CSS name, or #rrggbb. A name "" is not in the legend."""
 
     name: str
     x: Sequence[float]
@@ -44,9 +44,9 @@ class Line:
 class Heat:
     """Cells, equally spaced: z[i][j] is at y[i], x[j], the first row lowest.
 
-    A cell that is not finite is grey, a marked one white. The panel's lines are in values of x
-    and y, placed by their logarithms where all of these are above 0; on an axis of words the
-    cells are 0, 1, 2, ... label: what the colours mean. z_range: for like colours over panels.
+    A cell that is not finite is grey, a marked one white. The panel's lines are in values of x and
+    y, on a logarithmic scale if all of these are above 0; on an axis of texts the cells are at 0,
+    1, 2, ... label: what the colours mean. z_range: for equal colours across panels.
     """
 
     x: Sequence[str] | Sequence[float]
@@ -66,7 +66,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Dots:
-    """Single values shown over the boxes: values[i] are those of group i, none, one or more."""
+    """Single values drawn over the boxes: values[i] are those of group i, if any."""
 
     name: str
     values: Sequence[Sequence[float]]
@@ -75,7 +75,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Boxes:
-    """A box for each group: values[i] are those of groups[i]; none for a group leaves a gap."""
+    """A box for each group: values[i] are those of groups[i]; a group without values is a gap."""
 
     groups: Sequence[str]
     values: Sequence[Sequence[float]]
@@ -86,12 +86,12 @@ class Boxes:
             _same_length(name, values, self.groups, "the boxes' groups")
         for group, own in zip(self.groups, self.values, strict=True):
             if not all(map(math.isfinite, own)):
-                raise fail("group", group, "a box is of finite values; count the others elsewhere")
+                raise fail("group", group, "a box needs finite values; count the others elsewhere")
 
 
 @dataclass(frozen=True)
 class Panel:
-    """under: what the lines are drawn over."""
+    """under: the heat map or boxes that the lines are drawn over."""
 
     title: str
     x_label: str
@@ -111,8 +111,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """columns: panels in a row; all in one without it. shared_legend: one for all the panels, a
-    name having one colour in them. simulation: made by known seeds, and marked so."""
+    """columns: panels in a row; by default all. shared_legend: one legend for all panels, with one
+    colour per name. simulation: made with known seeds, and marked as such."""
 
     title: str
     panels: Sequence[Panel]
@@ -123,17 +123,17 @@ class Picture:
 
 
 def check_target(path: Path) -> None:
-    """Fails early, before any computing, where a picture could not be written."""
+    """Raise InputError, before any computation, if a picture cannot be written there."""
     if path.suffix.lower() not in (".html", ".png"):
-        raise fail("plot", str(path), "name a file that ends in .html or .png")
+        raise fail("plot", str(path), "give a file that ends in .html or .png")
     if not path.absolute().parent.is_dir():
-        raise fail("plot", str(path), "its folder does not exist; make it first")
+        raise fail("plot", str(path), "its folder does not exist; create it first")
     if path.is_dir():
-        raise fail("plot", str(path), "is a folder; name a file in it")
+        raise fail("plot", str(path), "is a folder; give a file in it")
 
 
 def save(picture: Picture, path: Path) -> None:
-    """Write the picture in the format its suffix names."""
+    """Write the picture in the format of the file's suffix."""
     check_target(path)
     if path.suffix.lower() == ".png":
         from honestdp.report import draw_png

@@ -1,4 +1,4 @@
-"""What a report says, from the card and the ledger: plain values for the templates."""
+"""The values of a report for its templates, from the card and the ledger."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ MOST_CHARGES = 100  # shown, the last ones; `honestdp ledger show` has all
 
 @dataclass(frozen=True)
 class Promise:
-    """Right guesses in 100, rounded up; those where a record is swapped for another."""
+    """chance: Right guesses in 100, rounded up. swapped: The same if a record may be swapped for
+    another."""
 
     chance: int
     swapped: int
@@ -44,7 +45,7 @@ class Promise:
 
     @property
     def dots(self) -> list[str]:
-        """A hundred bets: right by chance, right at most through this release, still wrong."""
+        """A hundred bets: right by chance, right at most due to this release, still wrong."""
         return ["coin"] * 50 + ["gained"] * (self.chance - 50) + ["wrong"] * (100 - self.chance)
 
 
@@ -66,7 +67,9 @@ def tiles(
     meaning = f"at \u03b4 {small(card.guarantee.delta)}: the formal figure; {would}"
     found.append(Tile("Cost in privacy", epsilon, meaning))
     if budget is not None:
-        meaning = f"of \u03b5 {budget.total}, for all that will yet be asked of {budget.dataset}"
+        meaning = (
+            f"of \u03b5 {budget.total}, for everything still to be computed from {budget.dataset}"
+        )
         found.append(Tile("Left of the budget", budget.left_share, meaning))
     return found
 
@@ -108,20 +111,20 @@ def _score(card: Card, declared: Declared) -> list[Tile]:
 
 
 def scored_rows(declared: Declared) -> float:
-    """How many rows a score is over; expected, where their number is a secret."""
+    """Number of rows that a score sums over; the expected number if it is secret."""
     return declared.validation_rows * (_share(declared) or 1.0)
 
 
 def score_noise(card: Card, declared: Declared) -> float:
-    """The standard deviation of what was added to a score, in the score's own unit."""
+    """The standard deviation of a score's noise, in the unit of the score."""
     noise = [access.noise for access in card.covered if access.what.startswith("validation")]
     if not noise or not declared.validation_rows:
-        raise InputError("card.json: has scores, and nothing that made them private")
+        raise InputError("card.json: has scores, but no access that made them private")
     return noise[0] / scored_rows(declared)
 
 
 def trained_on(declared: Declared) -> str:
-    """Which rows the released model was trained on; of a random subset the expected number."""
+    """The rows that the released model was trained on; the expected number for a random subset."""
     share = _share(declared)
     if share is None:
         return f"{declared.training_rows:,} rows"
@@ -142,7 +145,7 @@ def _share(declared: Declared) -> float | None:
 
 @dataclass(frozen=True)
 class Line:
-    """One charge, as the ledger has it."""
+    """One charge of the ledger."""
 
     number: int
     epsilon: str
@@ -155,9 +158,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Budget:
-    """The ledger as it stands. total, delta: what it may grant in all; left: what a plan that is
-    (epsilon, 0)-private may still cost. Shares of it went to charges before this run, to this run
-    (own) and to later ones; points: (charge, its epsilon, share used after it) of those shown."""
+    """The current state of the ledger.
+
+    total, delta: Its total budget. left: The epsilon that a plan with delta 0 may still cost.
+    before, own, later: The shares of the budget that went to charges before this run, to this run
+    and to later ones. points: (charge, its epsilon, share used after it) of the charges shown.
+    """
 
     dataset: str
     total: str

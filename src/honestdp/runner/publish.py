@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -21,6 +22,7 @@ from honestdp.release.released import Release
 from honestdp.release.saved import read
 from honestdp.resume.journal import Journal
 from honestdp.run_files import CARD, FILES, MODEL
+from honestdp.runner.scoring import check_kept
 from honestdp.schema import Schema
 
 
@@ -41,22 +43,34 @@ def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
             raise InputError(f"model: {reason}; see its buffers and options") from None
 
 
-def publish(
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared:
+    """What is about to be released. Sensitive until it is.
+
+    candidates: The winner first. card: Without its entry in the ledger.
+    """
+
+    schema: Schema
+    candidates: tuple[Predictor, ...]
+    files: dict[str, bytes]
+    card: Card
+
+
+def prepare(
     plan: Plan,
     schema: Schema,
     models: Sequence[Model],
     kept: Sequence[Outcome],
-    ledger: Ledger | None,
-    receipt: Receipt | None,
-    journal: Journal,
-) -> Release:
-    """Release the kept outcomes, as far as the procedure allows; works once per charge.
+    simulated: bool,
+) -> Prepared:
+    """Make the files and the card of the kept outcomes; nothing is released yet.
 
     Args:
         models: The model of each setting.
-        kept: The outcomes, the winner first.
+        kept: The outcomes, the winner first, as `check_kept` allows.
     """
-    found = [
+    check_kept(plan, kept)
+    found = tuple(
         Predictor(
             dict(plan.grid.settings[o.draw.setting]),
             _score(plan, o),
@@ -65,19 +79,31 @@ def publish(
             o.parameters.clone(),  # a copy: a view would keep the losers in memory
         )
         for o in kept
-    ]
+    )
     winner = found[0] if found else None
     # If only the winner may be released, the length of a file must not depend on who won.
     settings = () if plan.shows_all else tuple(zip(plan.grid.settings, models, strict=True))
-    files = write_model(schema, winner, found[1:], receipt is None, settings)
+    files = write_model(schema, winner, found[1:], simulated, settings)
     chosen = [_chosen(one.setting, one.noisy_score) for one in found]
     card = build_card(
         plan,
         chosen[0] if chosen else None,
         tuple(chosen[1:]),
         sha256(files[MODEL]),
-        simulated=receipt is None,
+        simulated=simulated,
     )
+    return Prepared(schema, found, files, card)
+
+
+def publish(
+    plan: Plan,
+    prepared: Prepared,
+    ledger: Ledger | None,
+    receipt: Receipt | None,
+    journal: Journal,
+) -> Release:
+    """Release what was prepared; works once per charge."""
+    files, card = dict(prepared.files), prepared.card
     if journal.folder is not None:
         journal.stage({**files, CARD: _written(plan, card)})
     if ledger is not None and receipt is not None:
@@ -85,8 +111,10 @@ def publish(
         card = _entered(card, ledger, receipt, head)
     files[CARD] = _written(plan, card)
     journal.publish({name: files[name] for name in FILES})
-    everyone = tuple(found) if plan.shows_all else ()
-    return Release(schema, winner, everyone, card, files, plan, receipt)
+    found = prepared.candidates
+    winner = found[0] if found else None
+    everyone = found if plan.shows_all else ()
+    return Release(prepared.schema, winner, everyone, card, files, plan, receipt)
 
 
 def published(

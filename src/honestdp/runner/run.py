@@ -24,7 +24,7 @@ from honestdp.runner.charging import check_paid_or_simulated
 from honestdp.runner.private_data import PrivateData, checked_table
 from honestdp.runner.progress import Report
 from honestdp.runner.publish import check_serialisable
-from honestdp.runner.scoring import noisy_scores, outcomes, schedule
+from honestdp.runner.scoring import noisy_scores, outcomes, schedule, select
 from honestdp.runner.session import Account, Session
 from honestdp.runner.training import Trainer, models_of
 
@@ -81,29 +81,36 @@ def run(
     table = checked_table(plan, table, target)  # columns and row count, of a table in memory
     models = _models(plan)
     account = Account(ledger, receipt, seed)
-    with Session(plan, models, account, folder, config, progress) as session:
-        before = session.published()
-        if before is not None:  # interrupted while the last files were written
-            return before
-        journal, randomness = session.journal, session.randomness
-        with session.reading():
-            data = PrivateData.open(plan, table, target, session.receipt, randomness, journal)
-        trainer = Trainer(plan, models, randomness, journal, progress, placed)
-
-        def train_and_select(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
-            fitted = trainer.train(draws, data.train)
-            scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
-            new = outcomes(draws, fitted, scores, randomness)
-            return plan.procedure.keep(kept, new, plan.as_score)
-
-        with session.searching():
-            kept: list[Outcome] = []
-            for draws in schedule(plan, randomness, session.group_size):  # a secret number of them
-                kept = journal.once(train_and_select, kept, draws)
-            if data.rest is not None:
-                kept = journal.once(trainer.final, kept, data.rest)
-        return session.publish(data.schema, kept)  # once
+    session = Session(plan, models, account, folder, config, progress)
+    with session:
+        return _carry_out(session, table, target, placed)
     session.fail()
+
+
+def _carry_out(session: Session, table: Any, target: Any, executor: Executor) -> Release:
+    """Everything after the charge. A function of its own: an error that is raised after it holds
+    no frame in which rows are to be found."""
+    before = session.published()
+    if before is not None:  # interrupted while the last files were written
+        return before
+    plan, models = session.plan, session.models
+    journal, randomness = session.journal, session.randomness
+    with session.reading():
+        data = PrivateData.open(plan, table, target, session.receipt, randomness, journal)
+    trainer = Trainer(plan, models, randomness, journal, session.report, executor)
+
+    def train_and_select(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
+        fitted = trainer.train(draws, data.train)
+        scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
+        return select(plan, kept, outcomes(draws, fitted, scores, randomness))
+
+    with session.searching():
+        kept: list[Outcome] = []
+        for draws in schedule(plan, randomness, session.group_size):  # a secret number of them
+            kept = journal.once(train_and_select, kept, draws)
+        if data.rest is not None:
+            kept = journal.once(trainer.final, kept, data.rest)
+    return session.publish(data.schema, kept)  # once
 
 
 def check_call(plan: object, report: object, workers: object) -> None:

@@ -33,6 +33,31 @@ def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[
         yield draws[first : first + at_once]
 
 
+def select(plan: Plan, kept: list[Outcome], new: list[Outcome]) -> list[Outcome]:
+    """The outcomes that the procedure keeps of those kept so far and new ones.
+
+    Raises:
+        TypeError: If the procedure keeps more than it may, or what it was not given.
+    """
+    given = [*kept, *new]
+    found = plan.procedure.keep(kept, new, plan.as_score)
+    check_kept(plan, found)
+    if not all(any(one is other for other in given) for one in found):
+        raise TypeError(f"procedure {plan.procedure.name!r}: keeps an outcome it was not given")
+    return found
+
+
+def check_kept(plan: Plan, kept: Sequence[Outcome]) -> None:
+    """Raise TypeError if these are more outcomes than the procedure says that it releases."""
+    if not isinstance(kept, list) or not all(isinstance(one, Outcome) for one in kept):
+        raise TypeError(f"procedure {plan.procedure.name!r}: keep must return a list of outcomes")
+    if len(kept) > 1 and not plan.shows_all:
+        raise TypeError(
+            f"procedure {plan.procedure.name!r}: keeps {len(kept)} outcomes, but says that only "
+            "the winner is released"
+        )
+
+
 def noisy_scores(
     plan: Plan,
     models: Sequence[Model],

@@ -20,7 +20,7 @@ from honestdp.resume.journal import journal_in
 from honestdp.resume.state import StateFile
 from honestdp.runner.charging import charge
 from honestdp.runner.progress import Report, tell
-from honestdp.runner.publish import publish, published
+from honestdp.runner.publish import prepare, publish, published
 from honestdp.schema import Schema
 
 
@@ -133,16 +133,22 @@ class Session:
         return published(self.plan, self._account.ledger, self.receipt, self.journal)
 
     def publish(self, schema: Schema, kept: Sequence[Outcome]) -> Release:
-        """Release the kept outcomes; works once per charge."""
-        ledger = self._account.ledger
-        return publish(self.plan, schema, self.models, kept, ledger, self.receipt, self.journal)
+        """Release the kept outcomes; works once per charge.
+
+        Until the ledger has recorded the release, errors are sealed as in the search: a model's own
+        code sees parameters that may never be released.
+        """
+        self._stage = "searching"
+        prepared = prepare(self.plan, schema, self.models, kept, self.receipt is None)
+        self._stage = "charged"
+        return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
 
     def _public_error(self, error: BaseException) -> BaseException:
         """The form of an error that may be shown; the error itself if all of it may be."""
         if isinstance(error, KeyboardInterrupt):
             return self._interrupted(error)
-        if not isinstance(error, Exception):
-            return error
+        if isinstance(error, (SystemExit, GeneratorExit)):
+            return error if self.receipt is None else type(error)()
         if self._stage == "reading":
             return self._unreadable(error)
         return self._sealed(error) if self._stage == "searching" else error
@@ -154,7 +160,7 @@ class Session:
         where = "where it was" if self.journal.folder is not None else "from the start"
         return Interrupted(f"interrupted{stands}. Run again with {self._again} to go on {where}")
 
-    def _unreadable(self, error: Exception) -> Exception:
+    def _unreadable(self, error: BaseException) -> BaseException:
         """Show only the type of an error that is not about structure: its text may quote a cell."""
         if self.receipt is None or isinstance(error, FolderError):
             return error
@@ -165,12 +171,12 @@ class Session:
             f"with {self._again}"
         )
 
-    def _sealed(self, error: Exception) -> Exception:
+    def _sealed(self, error: BaseException) -> BaseException:
         """Show only the type of an error in a paid run: its text may quote a row, or reveal how far
         a best-of-K search had come."""
         if isinstance(error, FolderError):
             return FolderError(str(error))
-        if self.receipt is None or (self.plan.shows_all and isinstance(error, InputError)):
+        if self.receipt is None:
             return error
         return SearchError(
             f"the search failed ({type(error).__name__}); charge {self.receipt.id} stands, nothing "

@@ -138,7 +138,9 @@ def _frame(table: Any) -> Table | None:
     try:
         table = table.collect() if is_lazy(table) else table
         frame = nw.from_native(table, eager_only=True, pass_through=True)
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic in a Rust library is not an Exception
         if "unique column names" not in str(error):
             raise InputError(f"table: a {type(table).__name__} cannot be read") from None
         raise InputError("table: two columns have one name; keep one of each") from None

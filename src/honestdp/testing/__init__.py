@@ -1,11 +1,11 @@
-"""Contract suites: one call checks a kind of one's own. Nothing here needs a test runner.
+"""Contract suites: one call checks a kind that you wrote. They need no test runner.
 
     from honestdp.testing import check_optimizer
 
     def test_my_optimizer():
         check_optimizer(Mine)
 
-Each raises AssertionError with what is wrong and what the contract asks for, and returns None
+Each raises AssertionError with what is wrong and what the contract requires, and returns None
 otherwise. `docs/extend.md` has an example of each.
 """
 

@@ -1,4 +1,4 @@
-"""`check_column_kind`: whether a kind of column keeps to the contract that privacy rests on."""
+"""`check_column_kind`: whether a kind of column keeps the contract that privacy rests on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ODD_CELLS: tuple[Any, ...] = (
 
 
 def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
-    """Check that the kind of a declared column keeps to the contract of `Column`.
+    """Check that the kind of a declared column keeps the contract of `Column`.
 
     Among other things: an encoded row depends on its own cell alone, no cell raises or makes NumPy
     warn, every row has the same number of stored entries, the dense and the sparse form agree, and
@@ -51,7 +51,7 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
     Args:
         column: A declared column of the kind. The kind must be registered.
         cells: Cells that are typical of it, or awkward. A list of odd ones (missing, huge, text,
-            bytes, ...) is always tried too.
+            bytes, ...) is always checked too.
 
     Raises:
         AssertionError: If the contract is broken; the message says what to change.
@@ -62,14 +62,14 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
     """
     _check_declaration(column)
     _check_form(column)
-    tried = [*cells, *ODD_CELLS]
+    sample = [*cells, *ODD_CELLS]
     if column.learns:
-        column = _check_learning(column, tried)
+        column = _check_learning(column, sample)
     _check_names(column)
-    _check_encoding(column, tried)
-    _check_structure(column, tried)
+    _check_encoding(column, sample)
+    _check_structure(column, sample)
     if column.keeps_zeros:
-        _check_zeros(column, tried)
+        _check_zeros(column, sample)
 
 
 def _schema(column: Column) -> Schema:
@@ -93,7 +93,7 @@ def _nothing_raised(column: Column, what: str) -> Iterator[None]:
     except Exception as error:
         raise AssertionError(
             f"column kind {column.kind!r}: {what} raised or warned "
-            f"({type(error).__name__}: {str(error)[:200]}); that would tell of a record: give "
+            f"({type(error).__name__}: {str(error)[:200]}); that would reveal a record: give "
             "such a cell a value instead"
         ) from error
 
@@ -125,12 +125,14 @@ def _check_declaration(column: Column) -> None:
     )
     unknown = column.added_fields - set(type(column).model_fields)
     _require(column, not unknown, f"added_fields names fields that do not exist: {unknown}")
-    words = column.describe(), column.label
-    _require(column, all(isinstance(w, str) for w in words), "label and describe() must be texts")
+    texts = column.describe(), column.label
+    _require(
+        column, all(isinstance(text, str) for text in texts), "label and describe() must be texts"
+    )
 
 
 def _check_form(column: Column) -> None:
-    """The example of the form declares a column of this kind."""
+    """Check that the example of the form declares a column of this kind."""
     if not column.form:
         return
     try:
@@ -167,8 +169,8 @@ def _check_names(column: Column) -> None:
     )
 
 
-def _check_learning(column: Column, tried: list[Any]) -> Column:
-    """Bins by rows; a declared column whatever the noise is."""
+def _check_learning(column: Column, sample: list[Any]) -> Column:
+    """Check the bins of rows, and that any noise gives a declared column."""
 
     def bins(values: list[Any]) -> NDArray[Any]:
         with _nothing_raised(column, "bin_of"):
@@ -176,17 +178,17 @@ def _check_learning(column: Column, tried: list[Any]) -> Column:
         _require(
             column,
             found.shape == (len(values),) and found.dtype.kind == "i",
-            "bin_of must give one integer a row",
+            "bin_of must give one integer per row",
         )
         inside = bool((found >= -1).all() and (found < BINS).all())
         _require(column, inside, f"bin_of must give bins from 0 to {BINS - 1}, or -1")
         return found
 
-    _check_rows(column, "bin_of", bins, tried)
+    _check_rows(column, "bin_of", bins, sample)
     source = np.random.default_rng(1)
     for counts in (np.zeros(BINS), 50.0 * source.standard_normal(BINS), np.full(BINS, 1e6)):
         with _nothing_raised(column, "learnt_from and with_learnt"):
-            numbers = column.learnt_from(counts, 50.0, len(tried))
+            numbers = column.learnt_from(counts, 50.0, len(sample))
             made = column.with_learnt(numbers)
         _require(
             column,
@@ -199,7 +201,7 @@ def _check_learning(column: Column, tried: list[Any]) -> Column:
     return made
 
 
-def _check_encoding(column: Column, tried: list[Any]) -> None:
+def _check_encoding(column: Column, sample: list[Any]) -> None:
     def encoded(values: list[Any]) -> NDArray[Any]:
         with _nothing_raised(column, "encode"):
             positions, found = column.encode(cells_of(values))
@@ -233,7 +235,7 @@ def _check_encoding(column: Column, tried: list[Any]) -> None:
         )
         return np.concatenate([spread, narrow], axis=1)
 
-    _check_rows(column, "encode", encoded, tried)
+    _check_rows(column, "encode", encoded, sample)
     encoded([])
     for values in _typed_columns():
         with _nothing_raised(column, "encode"):
@@ -241,24 +243,24 @@ def _check_encoding(column: Column, tried: list[Any]) -> None:
 
 
 def _check_rows(
-    column: Column, what: str, call: Callable[[list[Any]], NDArray[Any]], tried: list[Any]
+    column: Column, what: str, call: Callable[[list[Any]], NDArray[Any]], sample: list[Any]
 ) -> None:
-    """Row i of an answer depends on cell i alone."""
-    together = call(tried)
+    """Check that row i of a result depends on cell i alone."""
+    together = call(sample)
     message = (
         f"{what}: the answer for a row depends on other rows; compute each row from its own cell "
         "and the declaration alone (no minimum, mean or vocabulary of the column)"
     )
-    for i, cell in enumerate(tried):
+    for i, cell in enumerate(sample):
         _require(column, np.array_equal(call([cell])[0], together[i]), message)
-        changed = call([*tried[:i], None, *tried[i + 1 :]])
+        changed = call([*sample[:i], None, *sample[i + 1 :]])
         same = np.array_equal(np.delete(changed, i, 0), np.delete(together, i, 0))
         _require(column, same, message)
-    _require(column, np.array_equal(call(tried[::-1]), together[::-1]), message)
+    _require(column, np.array_equal(call(sample[::-1]), together[::-1]), message)
 
 
-def _check_structure(column: Column, tried: list[Any]) -> None:
-    schema, table = _schema(column), {column.name: tried}
+def _check_structure(column: Column, sample: list[Any]) -> None:
+    schema, table = _schema(column), {column.name: sample}
     sparse = schema.encode_inputs(table, sparse=True)
     dense = schema.encode_inputs(table, sparse=False)
     _require(
@@ -273,19 +275,19 @@ def _check_structure(column: Column, tried: list[Any]) -> None:
     )
 
 
-def _check_zeros(column: Column, tried: list[Any]) -> None:
+def _check_zeros(column: Column, sample: list[Any]) -> None:
     from scipy.sparse import csr_matrix
 
     _require(column, column.width == 1, "keeps_zeros is only for a kind with one encoded column")
     values = column.encode(cells_of([0, 0.0, "0", -0.0])).values
     _require(column, not values.any(), "keeps_zeros is True, but a cell of 0 is not encoded as 0")
-    numbers = np.array([v for v in tried if type(v) in (int, float) and abs(v) < 1e200])
+    numbers = np.array([v for v in sample if type(v) in (int, float) and abs(v) < 1e200])
     matrix = csr_matrix(numbers.astype(np.float64)[:, None])
-    kept = _schema(column).encode_inputs(matrix, sparse=True)
+    stored = _schema(column).encode_inputs(matrix, sparse=True)
     plain = _schema(column).encode_inputs({column.name: numbers}, sparse=False)
     _require(
         column,
-        np.allclose(kept.toarray(), plain, rtol=1e-6),
+        np.allclose(stored.toarray(), plain, rtol=1e-6),
         "encode_stored and encode give different numbers for the same cells",
     )
 

@@ -19,7 +19,7 @@ _STEPS = 12
 
 
 def check_executor(executor: Executor) -> None:
-    """Check an executor of one's own: that it gives what `local` gives, paused or not.
+    """Check that an executor gives the same parameters as `local`, paused or not.
 
     Args:
         executor: The executor, ready to train. It is closed at the end.
@@ -35,15 +35,15 @@ def check_executor(executor: Executor) -> None:
         work = _work(model)
         wanted = LocalExecutor(workers=1).train(work)
         found = executor.train(work)
-        assert found.finished, "train: came back unfinished though nothing said to pause"
+        assert found.finished, "train: returned unfinished without a `stop`"
         for i in range(len(work.candidates)):
             assert _same(found.parameters(i), wanted.parameters(i)), (
                 f"train: candidate {i} of {model} has other parameters than local gives it"
             )
         _check_pauses(executor, model, wanted.parameters(0))
-    told: list[tuple[int, int]] = []
-    executor.train(_work(Linear(4, 2), progress=lambda done, of: told.append((done, of))))
-    ended = bool(told) and told[-1][0] == told[-1][1]
+    reports: list[tuple[int, int]] = []
+    executor.train(_work(Linear(4, 2), progress=lambda done, of: reports.append((done, of))))
+    ended = bool(reports) and reports[-1][0] == reports[-1][1]
     assert ended, "train: progress must end with all steps done"
     executor.close()
 
@@ -59,7 +59,7 @@ def _check_pauses(executor: Executor, model: Model, wanted: torch.Tensor) -> Non
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Up to the rounding of matrix products, which may differ with how many train together."""
+    """Equal up to the rounding of matrix products, which depends on how many train together."""
     return torch.allclose(one, other, rtol=1e-4, atol=1e-5)
 
 

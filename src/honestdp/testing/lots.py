@@ -1,4 +1,4 @@
-"""Lots made to break a floating-point sum: what a clipped sum must hold against."""
+"""Adversarial lots that break a naive floating-point sum; a clipped sum must withstand them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _ODD = (math.nan, math.inf, -math.inf, 1e30, -1e30, 1e-42, 0.0)
 
 
 def check_metric(metric: Metric) -> None:
-    """Check a metric of one's own: that one row moves a sum by at most its bound.
+    """Check that a metric keeps its contract: one row changes a sum by at most its bound.
 
     Args:
         metric: The object that is registered.
@@ -28,7 +28,7 @@ def check_metric(metric: Metric) -> None:
     """
     for name in ("name", "summary", "label", "meaning", "summed"):
         assert isinstance(getattr(metric, name), str), f"{name}: must be a text"
-    assert 0 < metric.bound < math.inf, f"bound: {metric.bound} is no finite number above 0"
+    assert 0 < metric.bound < math.inf, f"bound: {metric.bound} is not a finite number above 0"
     assert isinstance(metric.of_classes, bool), "of_classes: must be True or False"
     assert isinstance(metric.larger_is_better, bool), "larger_is_better: must be True or False"
     for classes in (2, 5) if metric.of_classes else (None,):

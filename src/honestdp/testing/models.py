@@ -38,9 +38,9 @@ def check_model(
 ) -> None:
     """Check that a model keeps the contract of `honestdp.engine.models.Model`.
 
-    Above all the one that privacy rests on: no example, of values however wild, moves the clipped
-    sum by more than its bound, and a null record adds nothing. Then its layout, that no row and no
-    candidate reaches another, its gradients, and that a saved model answers as before.
+    Above all the one that privacy rests on: no example, whatever its values, changes the clipped
+    sum by more than its bound, and a null record adds nothing. Also its layout, its gradients, that
+    rows and candidates do not affect each other, and that a saved model has the same outputs.
 
     Args:
         make: Called with the number of features and of classes (None: numbers).
@@ -72,7 +72,7 @@ def check_model(
 def _check_facts(model: Model, classes: int | None) -> None:
     assert isinstance(model, Model), "make a subclass of honestdp.engine.models.Model"
     assert (model.loss.classes or None) == classes, (
-        f"loss: is one of {model.loss.classes or 'no'} classes, asked for {classes}; return "
+        f"loss: is one of {model.loss.classes or 'no'} classes, expected {classes}; return "
         "Loss.of(classes)"
     )
     names = [name for name, _ in model.layout]
@@ -139,8 +139,8 @@ def _check_bound(model: Model, kind: str, classes: int | None) -> None:
                     other = _rows(*with_null(X, y, record), kind)
                     # Once in pieces as small as can be.
                     memory = 1 if (name, weight, record) == ("absorbed", 1.0, 0) else 1 << 24
-                    moved = with_it - _sums(model, other, params, clip, memory)
-                    square = int((moved**2).sum(1).max())
+                    change = with_it - _sums(model, other, params, clip, memory)
+                    square = int((change**2).sum(1).max())
                     assert square <= UNITS**2, (
                         f"clipped_sum: one example of a lot of kind {name!r} ({kind} rows) moves "
                         f"it by {square**0.5 / UNITS:.6g} clip norms: NOT PRIVATE. Clip and round "
@@ -212,8 +212,8 @@ def _check_outputs(model: Model) -> None:
 
 def _check_files(model: Model, classes: int | None, module: Any) -> None:
     columns = {f"c{i}": {"kind": "numeric", "bounds": [-3, 3]} for i in range(FEATURES)}
-    words = {} if classes is None else {"classes": [str(number) for number in range(classes)]}
-    target: dict[str, Any] = {"column": "y", **(words or {"bounds": [-1, 1]})}
+    declared = {} if classes is None else {"classes": [str(number) for number in range(classes)]}
+    target: dict[str, Any] = {"column": "y", **(declared or {"bounds": [-1, 1]})}
     schema = Schema(
         name="made-up", unit="one row", target=target,
         columns=[{"name": name, **facts} for name, facts in columns.items()],

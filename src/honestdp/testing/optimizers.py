@@ -23,8 +23,8 @@ RESERVED = ("result", "params", "mean")  # what a training's state holds beside 
 def check_optimizer(kind: type[Optimizer], **hyperparameters: float) -> None:
     """Check that an optimizer keeps the contract of `honestdp.optimizers.Optimizer`.
 
-    Its formula runs compiled as in torch, its state keeps its shapes and stays finite, no candidate
-    depends on another, and an interrupted training goes on as if it had not been.
+    Its formula gives the same compiled and in torch, its state keeps its shapes and stays finite,
+    no candidate depends on another, and an interrupted training resumes with the same result.
 
     Args:
         kind: The class. It need not be registered.
@@ -214,10 +214,10 @@ def _check_training(rule: Optimizer, chosen: Sequence[Candidate]) -> None:
         "training: a candidate's result depends on who trains beside it"
     )
     for steps in (1, rule.lots, rule.lots + 1):
-        asked = iter(range(10**6))
+        calls = iter(range(10**6))
 
-        def stop(steps: int = steps, asked: Iterator[int] = asked) -> bool:
-            return next(asked) >= steps
+        def stop(steps: int = steps, calls: Iterator[int] = calls) -> bool:
+            return next(calls) >= steps
 
         begun = trained([*chosen, *averaged], stop=stop)
         ended = trained([*chosen, *averaged], resume=begun)

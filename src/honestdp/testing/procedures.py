@@ -27,11 +27,11 @@ def check_procedure(
     options: Mapping[str, Any] | None = None,
     candidates: Sequence[int] = (1, 2, 5),
 ) -> None:
-    """Check a procedure of one's own.
+    """Check that a procedure keeps the contract of `honestdp.procedures.Procedure`.
 
-    It is made for several numbers of candidates, priced, drawn from, made to keep, written down
-    and read back. Its price is held to what an attacker would see: candidates that answer by
-    randomised response, through its own `draws` and `keep`, enumerated.
+    It is made for several numbers of candidates; its price, draws, selection and format are
+    checked. Its price is compared with an attack: the outcomes of candidates that are randomised
+    response are enumerated through its own `draws` and `keep`.
 
     Args:
         kind: The class.
@@ -138,7 +138,7 @@ def _check_draws(procedure: Procedure) -> None:
 
 
 class _Unread:
-    """Stands for parameters; whoever looks at it fails."""
+    """A stand-in for parameters; any access fails."""
 
     def __getattribute__(self, name: str) -> NoReturn:
         raise AssertionError(f"keep: looked at a candidate's parameters ({name})")
@@ -196,11 +196,11 @@ def _check_format(procedure: Procedure) -> None:
 
 
 def _check_against_an_attacker(procedure: Procedure, loss: float = 0.5) -> None:
-    """Every candidate's run is randomised response: its score is 1 with probability p on one table
-    and 1 - p on the other, which is (loss, 0)-DP and no better. What is released is seen; its
-    hockey-stick divergence, both ways, must be within the price. K and settings are sampled, scores
-    enumerated, so what is found is a little below the truth, never a false alarm but for the
-    sampling error that is allowed for."""
+    """Attack the procedure with runs that are randomised response: the score is 1 with probability
+    p on one table and 1 - p on the other, which is (loss, 0)-DP and no better. The hockey-stick
+    divergence of what is released, both ways, must be within the price. K and settings are sampled
+    and scores enumerated, so the divergence found is at most the true one up to the sampling error,
+    which is allowed for."""
     event = Pure(loss)
     p = 1 / (1 + math.exp(-loss))
     seen: tuple[dict[Any, float], ...] = (defaultdict(float), defaultdict(float))

@@ -147,7 +147,7 @@ class Model(ABC):
         return self
 
     def probe(self, params: Tensor, width: int) -> tuple[float | None, ...]:
-        """What it answers to two made-up rows, in six digits; None where that is not finite.
+        """What it answers to two made-up rows, in six digits; None if not finite, or it raises.
 
         Args:
             params: A row of parameters.
@@ -156,8 +156,12 @@ class Model(ABC):
         if not self.architecture.probed:
             return ()
         rows = self._made_up(torch.stack([torch.zeros(width), torch.linspace(0, 1, width)]))
-        with torch.no_grad():
-            found = self.outputs(params.unsqueeze(0), rows).flatten().double()
+        answers = len(rows) * self.loss.outputs
+        try:
+            with torch.no_grad():
+                found = self.outputs(params.unsqueeze(0), rows).flatten().double()
+        except Exception:  # whether it answers depends on the parameters: no reason to fail
+            return (None,) * answers
         return tuple(float(f"{x:.6g}") if math.isfinite(x) else None for x in found.tolist())
 
     def _made_up(self, rows: Tensor) -> Tensor:
