@@ -35,6 +35,11 @@ def fail(name: str, value: object, remedy: str) -> InputError:
     return InputError(f"{name}={_shown(value)}: {remedy}")
 
 
+def seed_and_ledger(name: str, seed: object) -> InputError:
+    """The error for a seed and a ledger together; name: what the caller calls the seed."""
+    return fail(name, seed, "makes a simulation, which no ledger pays for; leave one out")
+
+
 def _shown(value: object) -> str:
     """The repr of a text or a number, shortened; only the type of anything else, as it may be a
     table that was given by mistake."""

@@ -61,6 +61,15 @@ def test_json() -> None:
     assert data["rows"][0]["procedure"] == "untuned"
 
 
+def test_the_default_share_is_the_librarys() -> None:
+    from honestdp.procedures.base import SUBSET_SHARE
+
+    words = ["--n", "2000", "--lot-size", "50", "--steps", "50", "--candidates", "5"]
+    done = honestdp("plan", *words, "--noise-multiplier", "2", "--json")
+    assert json.loads(done.stdout)["inputs"]["subset"] == SUBSET_SHARE
+    assert f"default {SUBSET_SHARE:g}" in " ".join(honestdp("plan", "--help").stdout.split())
+
+
 @pytest.mark.parametrize("suffix", ["png", "html"])
 def test_the_plot(suffix, tmp_path) -> None:
     target = tmp_path / f"cost.{suffix}"

@@ -14,9 +14,23 @@ from cli_calls import QUICK, SCHEMA, complaint
 
 import honestdp
 from honestdp import Ledger
+from honestdp.executors import executors
+from honestdp.procedures import procedures
 
 KEYS = {"epsilon", "delta", "procedure", "best_params", "score", "out", "remaining"}
 GRID = '{"rule": "dpsgd", "learning_rate": [0.1, 1.0], "clip_norm": 1.0}'
+
+
+@pytest.fixture
+def own_kinds():
+    """A procedure with an option of its own and an executor, both from outside."""
+    import own_kinds
+
+    procedures.register(own_kinds.FirstOfFew)
+    executors.register(own_kinds.Counting)
+    yield own_kinds
+    procedures.unregister("first-of-few")
+    executors.unregister("counting")
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -138,6 +152,55 @@ def test_settings_without_a_flag_of_their_own(shell) -> None:
     assert said.code == 0
     assert procedure["name"] == "random-repeats"
     assert procedure["runs"]["shape"] == 0.0
+
+
+def test_a_procedures_own_options_are_settings(shell, own_kinds) -> None:
+    words = ("tune", "visits.csv", *QUICK, "--grid", GRID, "--seed", 3, "--out")
+    own = ("--procedure", "first-of-few")
+    assert shell(*words, "one", *own, "--set", "favourite=1").code == 0
+    card = honestdp.load("one").card
+    assert card.declared_public["search"]["favourite"] == 1
+    assert card.winner.setting["learning_rate"] == 1.0
+    kept = tomllib.loads(Path("one/asked.toml").read_text())
+    assert kept["procedure_options"] == {"favourite": 1}
+    # In a file too, where --set overrides it; the procedure may come from either.
+    Path("spec.toml").write_text('favourite = 1\nprocedure = "first-of-few"\n')
+    further = ("--spec", "spec.toml", "--set", "favourite=0")
+    assert shell(*words, "two", *further).code == 0
+    assert honestdp.load("two").card.winner.setting["learning_rate"] == 0.1
+    further = ("--set", "procedure=first-of-few", "--set", "favourite=0")
+    assert shell(*words, "three", *further).code == 0
+
+
+def test_an_option_of_another_procedure_is_told_whose_it_is(shell, own_kinds) -> None:
+    words = ("tune", "visits.csv", *QUICK, "--seed", 3)
+    said = complaint(shell(*words, "--set", "favourite=1"))
+    assert "set: 'favourite' is not a setting; it is an option of procedure first-of-few" in said
+    said = complaint(shell(*words, "--procedure", "first-of-few", "--set", "favorite=1"))
+    assert "did you mean favourite?" in said
+    wrong = ("--procedure", "first-of-few", "--set", "favourite=1", "--set", "procedure_options=3")
+    assert "procedure_options" in complaint(shell(*words, *wrong))
+    Path("spec.toml").write_text('executer = "local"\n')
+    said = complaint(shell(*words, "--spec", "spec.toml"))
+    assert "spec.toml: 'executer' is not a setting; did you mean executor?" in said
+
+
+@pytest.mark.parametrize(
+    "words", [("--executor", "counting"), ("--set", "executor=counting"), ("--spec", "spec.toml")]
+)
+def test_an_executor_by_name(words, shell, own_kinds) -> None:
+    Path("spec.toml").write_text('executor = "counting"\n')
+    own_kinds.Counting.asked = 0
+    assert shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", *words).code == 0
+    assert own_kinds.Counting.asked > 0
+    assert tomllib.loads(Path("run/asked.toml").read_text())["executor"] == "counting"
+
+
+def test_an_unknown_executor_is_refused_before_a_ledger_is_made(shell) -> None:
+    for word, says in (("ray", "executor='ray': must be one of local"), ("3", "executor=")):
+        said = shell("tune", "visits.csv", *QUICK, "--yes", "--set", f"executor={word}")
+        assert says in complaint(said)
+    assert not Path("visits.ledger").exists()
 
 
 def test_a_search_that_ends_with_nothing_says_so(shell) -> None:

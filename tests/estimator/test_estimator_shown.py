@@ -37,6 +37,13 @@ def test_the_guarantee_comes_first(tmp_path) -> None:
     assert made._repr_mimebundle_() == {"text/plain": repr(made), "text/html": html}
 
 
+def test_the_score_is_called_as_on_the_card() -> None:
+    made = search(grid=GRID, procedure="composition").fit(X, Y)
+    facts = made.card_.metric.model_copy(update={"label": "mean Brier score"})
+    made.card_ = made.card_.model_copy(update={"metric_facts": facts})
+    assert ", noisy mean Brier score " in repr(made)
+
+
 def test_a_simulation_says_so() -> None:
     made = search(delta=None)
     assert repr(made).startswith("HonestSearch(SIMULATION, NOT PRIVATE, epsilon=8.0, delta=by the")

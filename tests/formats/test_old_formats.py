@@ -1,7 +1,10 @@
 """Ledgers, cards and model files written by earlier versions still open, verify and report.
 
-format-1/: a ledger and one run of each procedure, written by version 0.1.0 at commit d26db19,
-where procedures and events stood in files as Python writes them. Made-up rows.
+Each folder holds a ledger and one run of each procedure, on made-up rows, written by version 0.1.0:
+
+format-1: at commit d26db19, where procedures and events stood in files as Python writes them.
+format-2: at commit dcf61bf, where they are dicts. Its cards name their metric and procedure, and
+    hold nothing else about them.
 """
 
 from __future__ import annotations
@@ -9,62 +12,90 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from honestdp import Card, Ledger, Schema, load, verify
 from honestdp.ledger.plans import procedure_name
+from honestdp.privacy import formats
+from honestdp.procedures import procedures
 from honestdp.report.page import report_html
 
-OLD = Path(__file__).parent / "format-1"
-RUNS = sorted(place.name for place in OLD.iterdir() if place.is_dir())
+HERE = Path(__file__).parent
+FORMATS = {"format-1": 1, "format-2": 2}
 NAMES = {"pick": "composition"}  # runs that are not called like their procedure
+RUNS = sorted(str(place.relative_to(HERE)) for place in HERE.glob("format-*/*") if place.is_dir())
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    """A copy: opening one may write beside it."""
-    shutil.copy(OLD / "visits.ledger", tmp_path)
-    return Ledger.inspect(tmp_path / "visits.ledger")
+def runs_of(version: str) -> list[str]:
+    return [Path(run).name for run in RUNS if run.startswith(f"{version}/")]
 
 
-def test_they_are_of_format_1() -> None:
-    for run in RUNS:
-        card = json.loads((OLD / run / "card.json").read_text())
-        assert card["format"] == 1
-        assert isinstance(card["declared_public"]["procedure"], str)
+def facts_of(run: str) -> dict[str, Any]:
+    return json.loads((HERE / run / "card.json").read_text())
 
 
-def test_the_ledger_opens_and_names_its_procedures(ledger: Ledger) -> None:
+def copied(version: str, folder: Path) -> Ledger:
+    """A copy of the ledger: opening one may write beside it."""
+    shutil.copy(HERE / version / "visits.ledger", folder)
+    return Ledger.inspect(folder / "visits.ledger")
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_they_are_of_their_format(run: str) -> None:
+    facts = facts_of(run)
+    number = FORMATS[Path(run).parent.name]
+    assert facts["format"] == number
+    assert isinstance(facts["declared_public"]["procedure"], str if number == 1 else dict)
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_the_ledger_opens_and_names_its_procedures(version: str, tmp_path: Path) -> None:
+    ledger = copied(version, tmp_path)
     ledger.verify()
     found = {procedure_name(charge.plan) for charge in ledger.history()}
-    assert found == {NAMES.get(run, run) for run in RUNS}
+    assert found == {NAMES.get(run, run) for run in runs_of(version)}
+    assert len(runs_of(version)) == len(ledger.history()) == 7
     assert all(charge.released for charge in ledger.history())
     assert 0 < ledger.remaining().epsilon < ledger.opening.epsilon
 
 
-def test_the_schema_is_the_one_the_ledger_is_for(ledger: Ledger) -> None:
-    assert Schema.load(OLD / "visits.toml").fingerprint == ledger.opening.schema
+def test_procedures_and_events_of_format_2_are_made_again(tmp_path: Path) -> None:
+    for charge in copied("format-2", tmp_path).history():
+        facts = charge.plan["procedure"]
+        assert procedures.get(facts["name"]).from_dict(facts).to_dict() == facts
+        for event in charge.plan["events"].values():
+            assert event is None or formats.to_dict(formats.from_dict(event)) == event
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_the_schema_is_the_one_the_ledger_is_for(version: str, tmp_path: Path) -> None:
+    fingerprint = Schema.load(HERE / version / "visits.toml").fingerprint
+    assert fingerprint == copied(version, tmp_path).opening.schema
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_card_verifies_and_reports(run: str, ledger: Ledger) -> None:
-    charge = verify(OLD / run, ledger)
-    card = Card.load(OLD / run)
-    assert card.format == 1
+def test_a_card_verifies_and_reports(run: str, tmp_path: Path) -> None:
+    version, name = Path(run).parts
+    ledger = copied(version, tmp_path)
+    charge = verify(HERE / run, ledger)
+    card = Card.load(HERE / run)
+    assert card.format == FORMATS[version]
     assert card.metric.name == "accuracy"
+    assert card.metric.meaning == "share of right answers"
     assert card.releases_all == (card.procedure in ("untuned", "composition"))
     assert card.guarantee.epsilon == charge.receipt.epsilon
-    assert NAMES.get(run, run) in card.prose()
+    assert NAMES.get(name, name) in card.prose()
     page = report_html(card, ledger)
     assert "could not be worked out" not in page
-    assert ("<dt>Threshold</dt>" in page) == (run == "threshold")
+    assert ("<dt>Threshold</dt>" in page) == (name == "threshold")
 
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_model_predicts(run: str) -> None:
-    released = load(OLD / run)
+    released = load(HERE / run)
     rows = pd.DataFrame({"age": [10, 90], "ward": ["a", "x"]})
     if released.winner is not None:
         assert set(released.predict(rows)) <= {"no", "yes"}

@@ -266,3 +266,12 @@ def test_cards_are_read_back():
     for kind in KINDS:
         card = released(kind)[0].card
         assert Card.from_json(card.to_json()) == card
+
+
+def test_fields_that_earlier_cards_do_not_have_cannot_be_taken_off():
+    release, ledger = released("composition")
+    for name in ("metric_facts", "procedure_facts"):
+        facts = json.loads(release.card.to_json())
+        for gone in ({**facts, name: None}, {n: v for n, v in facts.items() if n != name}):
+            with pytest.raises(InputError, match="something on it is not what the ledger says"):
+                verify(gone, ledger)

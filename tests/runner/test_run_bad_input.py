@@ -240,6 +240,8 @@ def test_a_ledger_of_another(plan: Plan, csv: Path, tmp_path: Path, name: str) -
     ledger = new_ledger(tmp_path / "other.ledger", 1.0, **{name: "another"})
     with unspent(ledger), never_opened(csv), refused(f"{name}=", f"is for {name}='another'"):
         run(plan, csv, ledger)
+    with refused(f"{name}=", f"is for {name}='another'"):
+        Ledger.open(ledger.path, schema=plan.spec.schema)
 
 
 def test_a_ledger_of_another_budget(ledger: Ledger) -> None:

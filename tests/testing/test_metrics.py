@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 from brier import Brier
 from outside import SCHEMA, table
 
-from honestdp import InputError, Spec, make_plan, run
+from honestdp import Card, InputError, Spec, make_plan, run
 from honestdp.engine import Linear, examples, score_units
 from honestdp.ledger import Ledger
 from honestdp.metrics import metrics
@@ -55,6 +57,35 @@ def test_one_from_outside_selects_and_is_told_of() -> None:
     assert "noisy mean Brier score" in card.prose()
     assert "Noisy mean Brier score" in report_html(card)
     assert "mean Brier score" in repr(release)
+
+
+def test_a_card_tells_of_a_metric_that_is_not_installed() -> None:
+    text = run(plan(), table(), seed=1).card.to_json()
+    metrics.unregister("brier")
+    card = Card.from_json(text)
+    assert card.metric.model_dump() == {
+        "name": "brier",
+        "label": "mean Brier score",
+        "meaning": "smaller is better",
+        "larger_is_better": False,
+    }
+    page = report_html(card)
+    assert "Noisy mean Brier score" in page
+    assert "smaller is better on 60 rows" in page
+    assert "right answers" not in page
+    # Earlier cards hold the name alone.
+    facts = json.loads(text)
+    del facts["metric_facts"]
+    card = Card.from_json(json.dumps(facts))
+    assert (card.metric.label, card.metric.meaning) == ("brier", "")
+    assert card.metric.larger_is_better is None
+    page = report_html(card)
+    assert "noisy brier 0." in card.prose()
+    assert "Noisy brier of the winner" in page
+    assert "right answers" not in page
+    # The first ones hold not even that, and had no other metric.
+    del facts["declared_public"]["metric"]
+    assert Card.from_json(json.dumps(facts)).metric.name == "accuracy"
 
 
 def test_one_that_does_not_suit_the_target_is_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 from one_at_random import OneAtRandom
 from outside import SCHEMA, table
 
-from honestdp import InputError, Spec, affordable, cost_table, load, make_plan, run
+from honestdp import Card, InputError, Spec, affordable, cost_table, load, make_plan, run
 from honestdp.privacy import guarantee
 from honestdp.procedures import Draw, Request, procedures
 from honestdp.procedures.composition import Composition
@@ -142,3 +142,17 @@ def test_what_is_asked_for_wrongly_is_one_line() -> None:
         Request("magic").among(1)
     assert Untuned.make(1, {}) == Untuned(1)
     assert np.isfinite(Untuned(1).epsilon("pld", plan().training, 4.0, 1e-5))
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_card_tells_what_a_procedure_that_is_not_installed_released(name, earlier) -> None:
+    spec = {"schema": SCHEMA, "rows": 300, "epsilon": 20.0, "steps": 2, "lot_size": 50}
+    spec |= {"procedure": name, **OWN[name]} | ({} if name == "untuned" else {"grid": GRID})
+    facts = json.loads(run(make_plan(Spec(**spec)), table(), seed=1).card.to_json())
+    facts["procedure"] = "gone"
+    if earlier:  # it only names its procedure
+        del facts["procedure_facts"]
+    card = Card.from_json(json.dumps(facts))
+    assert card.releases_all == procedures.get(name).releases_all
+    assert card.selects == procedures.get(name).selects

@@ -23,6 +23,7 @@ from typing import Any
 from honestdp.errors import InputError, fail
 
 PATHS = ("data", "schema", "ledger", "out", "test")
+_OPTIONS = "procedure_options"
 _LARGEST = 10_000_000  # bytes of a configuration file
 
 
@@ -44,7 +45,10 @@ class TuneConfig:
         folder that paths in the file are relative to, by default its own."""
         given = {} if file is None else _read(file, base or file.parent)
         given |= {name: value for name, value in flags.items() if value is not None}
-        given |= dict(map(_setting, further))
+        settings = dict(map(_setting, further))
+        procedure = {**given, **settings}.get("procedure")
+        given = _with_options(given, procedure, str(file))
+        given = _with_options(settings, procedure, "set", given)
         if isinstance(given.get("grid"), str):
             given["grid"] = _grid(given["grid"])
         for name, kind, description in _KINDS:
@@ -78,6 +82,7 @@ _KINDS: tuple[tuple[str, Any, str], ...] = (
     ("rows", int, "a whole number"),
     ("seed", int, "a whole number"),
     ("target", str, "the name of a column"),
+    ("executor", str, "the name of an executor"),
 )
 
 
@@ -88,12 +93,43 @@ def _facts() -> tuple[str, ...]:
     return tuple(f.name for f in fields(Spec) if f.name not in ("schema", "rows"))
 
 
-def _check_known(name: str, where: str) -> None:
+def _with_options(
+    settings: Mapping[str, Any], procedure: Any, where: str, before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Settings over those `before`. The procedure's own options, which are no fields of `Spec`,
+    become procedure_options; a name that is neither is refused."""
+    found = dict(before or {})
+    own = _own_options(procedure)
     known = (*(name for name, _, _ in _KINDS), *_facts())
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        way = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(known)}"
-        raise InputError(f"{where}: {name[:60]!r} is not a setting; {way}")
+    for name, value in settings.items():
+        if name in known:
+            found[name] = value
+        elif name in own:
+            options = found.get(_OPTIONS, {})
+            if not isinstance(options, Mapping):
+                raise fail(_OPTIONS, options, "must be a table, such as { eta = 3 }")
+            found[_OPTIONS] = {**options, name: value}
+        else:
+            raise InputError(f"{where}: {name[:60]!r} is not a setting; {_way(name, known, own)}")
+    return found
+
+
+def _own_options(procedure: Any) -> tuple[str, ...]:
+    """The options of a procedure; none of "auto", or of one that is not registered."""
+    from honestdp.procedures import procedures
+
+    return tuple(procedures.get(procedure).options) if procedure in procedures else ()
+
+
+def _way(name: str, known: tuple[str, ...], own: tuple[str, ...]) -> str:
+    from honestdp.procedures import procedures
+
+    has = [kind.name for kind in procedures if name in kind.options]
+    if has:
+        return f"it is an option of procedure {' and '.join(has)}"
+    near = get_close_matches(name, (*known, *own), 1)
+    names = dict.fromkeys((*known, *own))
+    return f"did you mean {near[0]}?" if near else f"the settings are {', '.join(names)}"
 
 
 def _read(file: Path, base: Path) -> dict[str, Any]:
@@ -105,7 +141,6 @@ def _read(file: Path, base: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not TOML ({' '.join(str(error).split())[:200]})") from None
     for name in values:
-        _check_known(name, str(file))
         if name in PATHS:
             if not isinstance(values[name], str):
                 raise InputError(f"{file}: {name} must be the path to a file, in quotes")
@@ -119,7 +154,6 @@ def _setting(text: str) -> tuple[str, Any]:
     if not equals:
         raise fail("set", text, "write it as name=value, such as mean_runs=20")
     name = name.strip().replace("-", "_")
-    _check_known(name, "set")
     try:
         return name, tomllib.loads(f"value = {value}")["value"]
     except ValueError:

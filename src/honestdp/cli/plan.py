@@ -56,9 +56,11 @@ def command(
         ),
     ] = None,
     subset: Annotated[
-        float,
-        typer.Option(parser=number, metavar="X", help="Share of records subset-tuning tunes on."),
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            parser=number, metavar="X", help="Share of records subset-tuning tunes on; default 0.1."
+        ),
+    ] = None,
     json_: Json = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw cost against candidates: FILE.html or FILE.png.")
@@ -81,7 +83,8 @@ def command(
     """
     facts: dict[str, Any] = {"n": n, "lot_size": lot_size, "steps": steps, "candidates": candidates}
     facts |= {"delta": delta, "noise_multiplier": noise_multiplier, "epsilon": epsilon}
-    facts |= {"hit_probability": hit_probability, "subset": subset}
+    facts |= {"hit_probability": hit_probability}
+    facts |= {} if subset is None else {"subset": subset}
     if serve:
         if json_ or plot is not None:
             raise InputError("--serve is a page; leave out --json and --plot")

@@ -12,7 +12,7 @@ import typer
 from honestdp.cli.config import TuneConfig
 from honestdp.cli.console import Console, Stopped
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.errors import BudgetError, InputError, Interrupted, fail
+from honestdp.errors import BudgetError, InputError, Interrupted, fail, seed_and_ledger
 
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
@@ -85,10 +85,15 @@ def command(
     rows: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="Checked; by default counted.")
     ] = None,
+    executor: Annotated[
+        str | None, typer.Option(help="Where to train; by default local, on this machine.")
+    ] = None,
     further: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Any further setting, such as mean_runs=20."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any further setting or option of the procedure, such as mean_runs=20.",
         ),
     ] = None,
     ledger: Annotated[
@@ -120,7 +125,8 @@ def command(
     flags = {
         "data": data, "schema": schema, "target": target, "epsilon": epsilon, "delta": delta,
         "procedure": procedure, "model": model, "grid": grid, "steps": steps, "lot_size": lot_size,
-        "rows": rows, "ledger": ledger, "out": out, "test": test, "seed": seed,
+        "rows": rows, "executor": executor, "ledger": ledger, "out": out, "test": test,
+        "seed": seed,
     }  # fmt: skip
     console = Console(json_, quiet)
     _tune(TuneConfig.of(spec, flags, further or ()), console, dry_run=dry_run, yes=yes)
@@ -160,8 +166,8 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
         from honestdp.planning.spec import Spec
 
         if "seed" in config.values and "ledger" in config.values:
-            why = "makes a simulation, which no ledger pays for; leave one out"
-            raise fail("seed", config.values["seed"], why)
+            raise seed_and_ledger("seed", config.values["seed"])
+        executor = _executor(config)
         schema, table, test = _tables(config)
         facts = {"epsilon": 1.0, **config.facts} if config.path("data") is None else config.facts
         if "epsilon" not in facts:
@@ -179,7 +185,7 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
     out = config.path("out") or Path(f"{schema.name}-run")
     test = None if test is None else public_rows(schema, test)
     ledger = None if "seed" in config.values else _ledger(config, plan, out, console, yes)
-    release = _carried_out(config, plan, table, ledger, out, console)
+    release = _carried_out(config, plan, table, ledger, executor, out, console)
     show(release, ledger, out, test, console)
     if release.winner is None:
         raise typer.Exit(NOTHING)
@@ -309,8 +315,24 @@ def _agrees(question: str) -> bool:
             typer.echo(err=True)
 
 
+def _executor(config: TuneConfig) -> str:
+    """The name of the executor; raises InputError, before a ledger is made, if there is none."""
+    name = config.values.get("executor", "local")
+    if name != "local":
+        from honestdp.executors import executors
+
+        executors.get(name)
+    return str(name)
+
+
 def _carried_out(
-    config: TuneConfig, plan: Plan, table: Any, ledger: Ledger | None, out: Path, console: Console
+    config: TuneConfig,
+    plan: Plan,
+    table: Any,
+    ledger: Ledger | None,
+    executor: str,
+    out: Path,
+    console: Console,
 ) -> Release:
     from contextlib import nullcontext
 
@@ -329,6 +351,7 @@ def _carried_out(
                 seed=config.values.get("seed"),
                 folder=out,
                 progress=progress,
+                executor=executor,
                 config=TuneConfig(stored).to_toml(out),
             )
     except Interrupted as stop:

@@ -148,6 +148,6 @@ def _found(search: Any) -> str:
         return ""
     if search.best_params_ is None:
         return "winner: nothing"
-    what = "score" if hasattr(search, "classes_") else "mean loss"
-    score = "" if search.best_score_ is None else f", noisy {what} {search.best_score_:.4f}"
+    label = search.card_.metric.label
+    score = "" if search.best_score_ is None else f", noisy {label} {search.best_score_:.4f}"
     return "winner: " + ", ".join(f"{n}={v}" for n, v in search.best_params_.items()) + score

@@ -25,7 +25,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError, fail, seed_and_ledger
 from honestdp.estimator import inputs
 from honestdp.estimator import repr as representation
 from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
@@ -312,11 +312,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
     def _open_ledger(self, schema: Schema) -> Ledger | None:
         if self._simulates:
             if self.ledger is not None:
-                raise fail(
-                    "random_state",
-                    self.random_state,
-                    "makes a simulation, which no ledger pays for; leave one out",
-                )
+                raise seed_and_ledger("random_state", self.random_state)
             return None
         if self.ledger is None:
             raise InputError(

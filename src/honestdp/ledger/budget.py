@@ -165,17 +165,19 @@ class Ledger:
 
         Raises:
             InputError: If the file cannot be read, is damaged, or is the ledger of another data
-                set, schema or total.
+                set, schema or total; given a `Schema`, also of another unit or neighbouring
+                relation.
         """
+        facts: dict[str, Any] = {"schema": schema}
         if isinstance(schema, Schema):
-            dataset, schema = dataset or schema.name, schema.fingerprint
+            facts = _facts(schema)
+        facts["dataset"] = dataset or facts.get("dataset")
+        totals = {"epsilon": epsilon, "delta": delta}
+        facts |= {name: value for name, value in totals.items() if value is not None}
         with store.reading(Path(path)) as chain:
-            wanted = {"dataset": dataset, "schema": schema, "epsilon": epsilon, "delta": delta}
-            for name, value in wanted.items():
-                found = getattr(chain.opening, name)
-                if value != found and not (value is None and name in ("epsilon", "delta")):
-                    raise fail(name, value, f"the ledger {str(path)!r} is for {name}={found!r}")
-            return cls(Path(path), chain)
+            ledger = cls(Path(path), chain)
+            ledger._check_opening(facts)
+            return ledger
 
     @classmethod
     def inspect(cls, path: PathLike) -> Ledger:
@@ -192,6 +194,24 @@ class Ledger:
         """
         with store.reading(Path(path)) as chain:
             return cls(Path(path), chain)
+
+    def check_is_for(self, schema: Schema) -> None:
+        """Check that plans for tables of a schema may be charged to this ledger.
+
+        Args:
+            schema: The schema.
+
+        Raises:
+            InputError: If the ledger is for another data set, schema, unit or neighbouring
+                relation.
+        """
+        self._check_opening(_facts(schema))
+
+    def _check_opening(self, facts: Mapping[str, Any]) -> None:
+        for name, value in facts.items():
+            found = getattr(self.opening, name)
+            if value != found:
+                raise fail(name, value, f"the ledger {str(self.path)!r} is for {name}={found!r}")
 
     def reserve(
         self, spending: Spending, plan: Mapping[str, Any], nonce: str | None = None
@@ -344,6 +364,16 @@ class Ledger:
     def _check(self, chain: Chain, known: str) -> None:
         if known not in chain.hashes:
             raise DamagedError("it was replaced, or cut short, since it was last read")
+
+
+def _facts(schema: Schema) -> dict[str, Any]:
+    """What the opening of a ledger must have, so that plans for this schema may be charged."""
+    return {
+        "dataset": schema.name,
+        "schema": schema.fingerprint,
+        "unit": schema.unit,
+        "neighbours": NEIGHBOURS,
+    }
 
 
 def _check_owed(chain: Chain, receipt: Receipt) -> Charge:

@@ -15,6 +15,7 @@ from honestdp.errors import InputError, fail
 from honestdp.planning.affordable import MOST, affordable
 from honestdp.planning.costs import cost_table
 from honestdp.planning.table import CostTable, Row
+from honestdp.procedures.base import SUBSET_SHARE
 from honestdp.text import small, up
 
 # Limits of one request. The slowest request found within them took 17 seconds and 1.2 GB; a lot of
@@ -35,7 +36,7 @@ class PlannerInputs:
     epsilon: float = 1.0
     delta: float | None = None
     hit_probability: float | None = None
-    subset: float = 0.1
+    subset: float = SUBSET_SHARE
     noise_multiplier: float | None = None  # for `affordable`; None: the noise of a random search
 
 
@@ -131,7 +132,9 @@ def command(inputs: PlannerInputs) -> str:
     """The shell command that prints the same table."""
     parts = ["honestdp plan"]
     for name, value in asdict(inputs).items():
-        if name == "noise_multiplier" or value is None or (name == "subset" and value == 0.1):
+        if name == "noise_multiplier" or value is None:
+            continue
+        if name == "subset" and value == SUBSET_SHARE:
             continue
         text = repr(value).removesuffix(".0")
         parts.append(f"--{name.replace('_', '-')} {text}")

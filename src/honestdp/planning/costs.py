@@ -16,7 +16,7 @@ from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
 from honestdp.privacy.events import checked_noise
 from honestdp.procedures import Procedure, Training, procedures
-from honestdp.procedures.base import SUBSET, checked_variants
+from honestdp.procedures.base import SUBSET_SHARE, checked_variants
 from honestdp.procedures.options import shape
 from honestdp.procedures.untuned import Untuned
 
@@ -63,7 +63,7 @@ def cost_table(
     noise_multiplier: float | None = None,
     epsilon: float | None = None,
     hit_probability: float | None = None,
-    subset: float = SUBSET,
+    subset: float = SUBSET_SHARE,
     shapes: Sequence[Shape] = SHAPES,
 ) -> CostTable:
     """Compute what an honest search costs under every known procedure.
@@ -139,7 +139,7 @@ def cost_table(
 def variants(
     candidates: int,
     hit_probability: float | None = None,
-    subset: float = SUBSET,
+    subset: float = SUBSET_SHARE,
     shapes: Sequence[Shape] = SHAPES,
 ) -> list[Procedure]:
     """Every procedure for this many candidates, one run first.

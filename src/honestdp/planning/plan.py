@@ -92,6 +92,7 @@ class Plan:
 
         put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
         self.procedure.check(len(self.grid), defaults.delta(self.spec))
+        self.procedure.to_dict()  # refuses, before any charge, what ledger and card cannot hold
         allowed = Allowance.of(self.spec)
         put(training=job(self.spec, self.procedure), learning=allowed.learning)
         run = self.training.event(self.noise_multiplier)

@@ -6,11 +6,11 @@ never rename one, never give one another meaning; a kind with other fields gets 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
 from honestdp.privacy import events, runs
 
 KINDS: Final[Mapping[str, type]] = {
@@ -26,41 +26,100 @@ KINDS: Final[Mapping[str, type]] = {
     "binomial": runs.Binomial,
     "capped": runs.Capped,
 }
-_NAMES = {kind: name for name, kind in KINDS.items()}
+_registered: dict[str, type] = {}
+
+Law = TypeVar("Law", bound=type[runs.RunCount])
+
+
+def register_law(kind: str) -> Callable[[Law], Law]:
+    """Give a law of one's own the name by which files keep it; a decorator of a frozen dataclass.
+
+    Args:
+        kind: The package and a name, with a dot between them. Files hold it for ever.
+
+    Raises:
+        InputError: If the name has no dot or is another law's, or the class is no frozen dataclass
+            that derives from `RunCount`.
+
+    Example:
+        >>> @register_law("our_package.always")  # doctest: +SKIP
+        ... @dataclass(frozen=True)
+        ... class Always(RunCount):
+        ...     times: int
+    """
+    if not isinstance(kind, str) or not all(kind.partition(".")):
+        raise fail("kind", kind, "must be a package and a name, such as 'our_package.always'")
+
+    def register(law: Law) -> Law:
+        if not (isinstance(law, type) and issubclass(law, runs.RunCount)):
+            raise fail("law", law, f"{kind} must be a class that derives from RunCount")
+        if not _is_frozen_dataclass(law):
+            raise fail("law", law.__name__, "must be a dataclass with frozen=True")
+        known = _registered.get(kind, law)
+        if _full_name(known) != _full_name(law):
+            raise fail("kind", kind, "is the name of another law; choose another")
+        _registered[kind] = law
+        return law
+
+    return register
+
+
+def _is_frozen_dataclass(kind: type) -> bool:
+    # Its own, not an inherited one: the fields of a child would go unwritten.
+    found = vars(kind).get("__dataclass_params__")
+    return found is not None and bool(found.frozen)
+
+
+def _full_name(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__  # a module that is loaded again defines it again
+
+
+def _kinds() -> dict[str, type]:
+    return {**_registered, **KINDS}
 
 
 def to_dict(value: events.Event | runs.RunCount) -> dict[str, Any]:
     """An event or a law as texts, numbers, lists and dicts.
 
-    A law that is not in the library is written as its class's name and repr, which identify it but
-    do not allow it to be read back.
+    Raises:
+        InputError: If no file can hold it: a law of one's own that is not registered, or one whose
+            fields are not texts, numbers, laws or tuples of these.
 
     Example:
         >>> to_dict(events.Gaussian(4.0))
         {'kind': 'gaussian', 'noise_multiplier': 4.0}
     """
-    kind = _NAMES.get(type(value))
-    if kind is None:
-        return {"kind": f"own:{type(value).__name__}", "shown": repr(value)}
+    name = next((name for name, kind in _kinds().items() if kind is type(value)), None)
+    if name is None:
+        own = type(value).__name__
+        raise fail("law", own, "no file can hold it; name it by formats.register_law")
     assert is_dataclass(value)
-    return {"kind": kind} | {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    return {"kind": name} | {
+        one.name: _plain(f"{name}.{one.name}", getattr(value, one.name)) for one in fields(value)
+    }
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any) -> Any:
     if isinstance(value, (events.Event, runs.RunCount)):
         return to_dict(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(name, each) for each in value]
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        raise fail(name, value, "no file can hold it; use texts, numbers, laws and tuples")
+    return value
 
 
 def from_dict(facts: Mapping[str, Any]) -> Any:
     """What `to_dict` was called on.
 
     Raises:
-        InputError: If its kind is not one of `KINDS`.
+        InputError: If its kind is neither one of `KINDS` nor registered.
     """
-    kind = KINDS.get(str(facts.get("kind")))
+    kind = _kinds().get(str(facts.get("kind")))
     if kind is None:
-        raise InputError(f"kind: {str(facts.get('kind'))[:60]!r} is not known to this version")
+        raise InputError(
+            f"kind: {str(facts.get('kind'))[:60]!r} is not known; import the package that has it"
+        )
     given = {name: _made(value) for name, value in facts.items() if name != "kind"}
     if kind in (events.Composition, events.Disjoint):  # they take their parts one by one
         (parts,) = given.values()
@@ -71,4 +130,4 @@ def from_dict(facts: Mapping[str, Any]) -> Any:
 def _made(value: Any) -> Any:
     if isinstance(value, Mapping):
         return from_dict(value)
-    return [_made(each) for each in value] if isinstance(value, list) else value
+    return tuple(_made(each) for each in value) if isinstance(value, list) else value

@@ -34,7 +34,8 @@ class RunCount(ABC):
     """The law of the number K of runs.
 
     Your own law derives from this class, is immutable, and compares by identity or by all of its
-    fields: prices are cached by law.
+    fields: prices are cached by law. To be run, and not only priced, it must be a frozen dataclass
+    that is registered by `formats.register_law`: ledgers and cards hold its fields.
     """
 
     def __init_subclass__(cls) -> None:

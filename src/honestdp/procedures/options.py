@@ -43,7 +43,7 @@ def shape(name: str, value: object) -> Shape:
 # How long a random search goes on: one of the two.
 LENGTH: Options = MappingProxyType({"hit_probability": open_unit, "mean_runs": mean_runs})
 LAW: Options = MappingProxyType({"shape": shape, **LENGTH, "cap": positive_integer})
-SUBSET: Options = MappingProxyType({"subset": open_unit})
+SUBSET_OPTION: Options = MappingProxyType({"subset": open_unit})
 SCORES: Options = MappingProxyType({"scores": true_or_false})
 THRESHOLD: Options = MappingProxyType({"threshold": unit})
 

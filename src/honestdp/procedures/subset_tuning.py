@@ -13,8 +13,8 @@ from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
 from honestdp.privacy.runs import Capped, Poisson, RunCount
 from honestdp.procedures import procedures
-from honestdp.procedures.base import SUBSET as DEFAULT_SUBSET
-from honestdp.procedures.options import LAW, SUBSET, law
+from honestdp.procedures.base import SUBSET_SHARE
+from honestdp.procedures.options import LAW, SUBSET_OPTION, law
 from honestdp.procedures.random_runs import ShapedRuns
 
 
@@ -28,7 +28,7 @@ class SubsetTuning(ShapedRuns):
     share: float
     name = "subset-tuning"
     summary = "The search reads a random part of the rows; its winner is trained on the others."
-    options = MappingProxyType({**SUBSET, **LAW})
+    options = MappingProxyType({**SUBSET_OPTION, **LAW})
     may_run_none = False  # the final training needs a winner
     assumptions = (
         "subset-tuning: K runs on a random share of the records, one more on the rest, with equal "
@@ -38,7 +38,7 @@ class SubsetTuning(ShapedRuns):
     @classmethod
     def make(cls, candidates: int, options: Mapping[str, Any]) -> SubsetTuning:
         share = options.get("subset")
-        return cls(candidates, law(candidates, options), DEFAULT_SUBSET if share is None else share)
+        return cls(candidates, law(candidates, options), SUBSET_SHARE if share is None else share)
 
     def check(self, settings: int, delta: float) -> None:
         if self._may_find_none:

@@ -24,6 +24,7 @@ from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
+_LATER = ("metric_facts", "procedure_facts")  # fields that the first cards of format 2 do not have
 
 
 class Guarantee(Part):
@@ -84,6 +85,43 @@ class Chosen(Part):
     noisy_score: float | None
 
 
+class MetricFacts(Part):
+    """The metric that candidates were compared by, as a reader without its package needs it.
+
+    Attributes:
+        name: Its name.
+        label: The name of the mean value in texts: "score", "mean loss".
+        meaning: What the value means, in a few words; empty if unknown.
+        larger_is_better: Its direction; None if unknown.
+    """
+
+    name: str
+    label: str
+    meaning: str
+    larger_is_better: bool | None
+
+    @classmethod
+    def of(cls, metric: Metric) -> MetricFacts:
+        return cls(
+            name=metric.name,
+            label=metric.label,
+            meaning=metric.meaning,
+            larger_is_better=metric.larger_is_better,
+        )
+
+
+class ProcedureFacts(Part):
+    """The procedure, as a reader without its package needs it.
+
+    Attributes:
+        releases_all: Whether every candidate was released, not only the winner.
+        selects: Whether candidates were compared.
+    """
+
+    releases_all: bool
+    selects: bool
+
+
 class Card(Part):
     """Everything a reader needs to judge a release; `prose()` has the same in sentences.
 
@@ -113,6 +151,9 @@ class Card(Part):
         plan_fingerprint: SHA-256 of the plan that was charged.
         ledger: The charge; None in a simulation.
         audit_lower_bound: A lower bound on epsilon from an audit of this very run, if one was made.
+        metric_facts: Label, meaning and direction of the metric; None on earlier cards, see
+            `metric`.
+        procedure_facts: What the procedure released; None on earlier cards, see `releases_all`.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -140,28 +181,54 @@ class Card(Part):
     plan_fingerprint: str
     ledger: LedgerEntry | None
     audit_lower_bound: float | None = None
+    metric_facts: MetricFacts | None = None
+    procedure_facts: ProcedureFacts | None = None
 
     @property
-    def metric(self) -> Metric:
-        """The metric that candidates were compared by. The first cards have none: there it follows
-        from the target."""
-        known = self.declared_public.get("metric")
-        if known in metrics:
-            return metrics.get(known)
+    def metric(self) -> MetricFacts:
+        """The metric that candidates were compared by, as the card describes it.
+
+        An earlier card only names it: of a metric that is not installed the meaning and the
+        direction are then unknown. The first cards do not name it: it follows from the target.
+        """
+        if self.metric_facts is not None:
+            return self.metric_facts
+        if "metric" in self.declared_public:
+            name = str(self.declared_public["metric"])
+            if name in metrics:
+                return MetricFacts.of(metrics.get(name))
+            return MetricFacts(name=name, label=name, meaning="", larger_is_better=None)
         schema = self.declared_public.get("schema")
         target = schema.get("target") if isinstance(schema, Mapping) else None
         classes = target.get("classes") if isinstance(target, Mapping) else None
-        return default_metric(len(classes) if isinstance(classes, (list, tuple)) else None)
+        found = default_metric(len(classes) if isinstance(classes, (list, tuple)) else None)
+        return MetricFacts.of(found)
 
     @property
     def releases_all(self) -> bool:
-        """Whether every candidate was released; False for a procedure that is not installed."""
-        return self.procedure in procedures and procedures.get(self.procedure).releases_all
+        """Whether every candidate was released, not only the winner."""
+        return self._procedure_facts.releases_all
 
     @property
     def selects(self) -> bool:
-        """Whether candidates were compared; True for a procedure that is not installed."""
-        return self.procedure not in procedures or procedures.get(self.procedure).selects
+        """Whether candidates were compared."""
+        return self._procedure_facts.selects
+
+    @property
+    def _procedure_facts(self) -> ProcedureFacts:
+        """An earlier card only names its procedure. If that is not installed, what it did shows on
+        the card: the candidates beside the winner, and the rows that were held out."""
+        if self.procedure_facts is not None:
+            return self.procedure_facts
+        if self.procedure in procedures:
+            kind = procedures.get(self.procedure)
+            return ProcedureFacts(releases_all=kind.releases_all, selects=kind.selects)
+        public = self.declared_public
+        grid = public.get("grid")
+        alone = isinstance(grid, (list, tuple)) and len(grid) == 1
+        return ProcedureFacts(
+            releases_all=alone or bool(self.others), selects=bool(public.get("validation_rows"))
+        )
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Card:
@@ -219,8 +286,10 @@ class Card(Part):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the card without `ledger`; the ledger records it with the release."""
-        return digest(self.model_dump(mode="json", exclude={"ledger"}))
+        """SHA-256 of the card without `ledger`; the ledger records it with the release. Fields that
+        earlier cards do not have count only where they are given."""
+        later = {name for name in _LATER if getattr(self, name) is None}
+        return digest(self.model_dump(mode="json", exclude={"ledger", *later}))
 
     def prose(self) -> str:
         """The card in sentences."""

@@ -16,7 +16,9 @@ from honestdp.release.card import (
     Card,
     Chosen,
     Guarantee,
+    MetricFacts,
     Preprocessing,
+    ProcedureFacts,
 )
 from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
@@ -97,6 +99,10 @@ def build_card(
         model_sha256=model_sha256,
         plan_fingerprint=fingerprint(plan.public()),
         ledger=None,
+        metric_facts=MetricFacts.of(plan.metric),
+        procedure_facts=ProcedureFacts(
+            releases_all=plan.procedure.releases_all, selects=plan.procedure.selects
+        ),
     )
 
 

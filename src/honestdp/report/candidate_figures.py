@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from honestdp.errors import InputError
-from honestdp.metrics import Metric
-from honestdp.release.card import Card, Chosen
+from honestdp.release.card import Card, Chosen, MetricFacts
 from honestdp.report.figures import Figure, axis, figure, plain
 from honestdp.report.inputs import Declared
 from honestdp.report.view_model import score_noise, shown
@@ -28,7 +27,7 @@ class Candidates:
     everyone: tuple[Chosen, ...]
     winner: Chosen
     noise: float | None
-    metric: Metric
+    metric: MetricFacts
 
     @classmethod
     def of(cls, card: Card, declared: Declared) -> Candidates | None:
@@ -41,12 +40,18 @@ class Candidates:
             raise InputError("card.json: only some of its candidates have scores; it was altered")
         if without:
             return cls(tuple(everyone), card.winner, None, card.metric)
-        everyone.sort(key=lambda one: -card.metric.as_score(one.noisy_score or 0.0, 1))
+        larger = card.metric.larger_is_better
+        if larger is not None:  # else as on the card, which has the best first
+            everyone.sort(key=lambda one: one.noisy_score or 0.0, reverse=larger)
         return cls(tuple(everyone), card.winner, score_noise(card, declared), card.metric)
 
     @property
     def score_name(self) -> str:
         return f"noisy {self.metric.label}"
+
+    @property
+    def _shades(self) -> str:
+        return "shades reversed" if self.metric.larger_is_better is False else "shades"
 
     @property
     def scores(self) -> list[float]:
@@ -123,7 +128,7 @@ class Candidates:
             {
                 "type": "contour", "x": across, "y": upward, "hoverinfo": "skip",
                 "z": [[means.get((a, b)) for a in across] for b in upward],
-                "colorscale": "shades" if self.metric.larger_is_better else "shades reversed",
+                "colorscale": self._shades,
                 "showscale": False,  # plotly's bar needs a looser policy; the lines are labelled
                 "contours": {"showlabels": True, "labelfont": {"color": "ink", "size": 11}},
                 "line": {"color": "paper", "width": 1},

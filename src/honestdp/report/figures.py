@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from honestdp.planning.table import Inputs
-from honestdp.procedures.base import HIT_PROBABILITY, SUBSET
+from honestdp.procedures.base import HIT_PROBABILITY, SUBSET_SHARE
 from honestdp.release.card import Card
 from honestdp.report.cost_plot import cost_lines, request_line
 from honestdp.report.inputs import Declared
@@ -93,7 +93,7 @@ class Costs:
             noise_multiplier=declared.noise_multiplier,
             epsilon=None,
             hit_probability=self.hit,
-            subset=request.options.get("subset", SUBSET),
+            subset=request.options.get("subset", SUBSET_SHARE),
         )
         self.own = self._through_mark(request_line(inputs, request, card.accounting.bound))
         self.others = [line for line in cost_lines(inputs) if not _same(line, self.own)]

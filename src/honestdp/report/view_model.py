@@ -100,7 +100,8 @@ def _score(card: Card, declared: Declared) -> list[Tile]:
     title = f"Noisy {card.metric.label} of the winner"
     rows = scored_rows(declared)
     meaning = (
-        f"{card.metric.meaning} on {'about ' if _share(declared) else ''}{rows:,.0f} rows held "
+        f"{f'{card.metric.meaning} on' if card.metric.meaning else 'on'} "
+        f"{'about ' if _share(declared) else ''}{rows:,.0f} rows held "
         f"out, with noise of \u00b1{score_noise(card, declared):.2g} added for their protection; "
         "the best of several flatters itself a little"
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from honestdp.errors import InputError, fail
-from honestdp.ledger import NEIGHBOURS, Charge, Ledger, Receipt, fingerprint
+from honestdp.errors import InputError, fail, seed_and_ledger
+from honestdp.ledger import Charge, Ledger, Receipt, fingerprint
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
@@ -16,7 +16,7 @@ def check_paid_or_simulated(ledger: Ledger | None, seed: int | None) -> None:
             "ledger: none; give the data set's ledger, or a seed to simulate, which protects nobody"
         )
     if ledger is not None and seed is not None:
-        raise fail("seed", seed, "makes a simulation, which no ledger pays for; leave one out")
+        raise seed_and_ledger("seed", seed)
     if ledger is not None and not isinstance(ledger, Ledger):  # show only its type: it may be data
         raise InputError(
             f"ledger: is a {type(ledger).__name__}; give Ledger.open(...); targets go in target="
@@ -57,17 +57,7 @@ def _charge(
         if receipt is not None:
             raise InputError("receipt: belongs to a ledger; give the ledger too")
         return None
-    schema = plan.spec.schema
-    facts = {
-        "dataset": schema.name,
-        "schema": schema.fingerprint,
-        "unit": schema.unit,
-        "neighbours": NEIGHBOURS,
-    }
-    for name, value in facts.items():
-        found = getattr(ledger.opening, name)
-        if found != value:
-            raise fail(name, value, f"the ledger {str(ledger.path)!r} is for {name}={found!r}")
+    ledger.check_is_for(plan.spec.schema)
     own = None if journal.nonce is None else ledger.charge_of(journal.nonce)
     if isinstance(receipt, Charge):
         receipt = receipt.receipt
