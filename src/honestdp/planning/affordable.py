@@ -9,7 +9,7 @@ from honestdp.planning.costs import checked_delta
 from honestdp.privacy import calibrate
 from honestdp.privacy.events import checked_noise
 from honestdp.procedures import Procedure, Training, procedures
-from honestdp.procedures.base import SUBSET, made
+from honestdp.procedures.base import SUBSET_SHARE, made
 
 MOST = 10_000  # candidates: the count stops here
 
@@ -22,7 +22,7 @@ def affordable(
     noise_multiplier: float,
     epsilon: float,
     delta: float,
-    subset: float = SUBSET,
+    subset: float = SUBSET_SHARE,
 ) -> dict[str, int]:
     """Compute how many candidates each procedure can choose from within (epsilon, delta).
 

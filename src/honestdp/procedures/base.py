@@ -28,7 +28,6 @@ from honestdp.procedures.options import Options
 MOST_EXPECTED_RUNS = 1e5
 HIT_PROBABILITY = 0.9  # default probability that a random search draws the best candidate
 SUBSET_SHARE = 0.1  # default share of rows to tune on
-SUBSET = SUBSET_SHARE  # its former name, which planning/affordable.py still imports
 
 # The text of each theorem on a card.
 THEOREMS = {
