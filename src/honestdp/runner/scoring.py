@@ -18,7 +18,7 @@ from honestdp.engine.score import check_metric_values, score_units
 from honestdp.errors import InputError, fail
 from honestdp.metrics import Metric
 from honestdp.planning.plan import Plan
-from honestdp.procedures import Draw, Outcome
+from honestdp.procedures import Draw, Outcome, procedures
 from honestdp.randomness import Purpose, Randomness
 from honestdp.units import UNITS
 
@@ -29,22 +29,24 @@ FINAL = 2**32 - 2  # stream number of the training after the search; no draw use
 def check_search(plan: Plan, models: Sequence[Model]) -> None:
     """Raise InputError, before anything is paid, unless the procedure draws and keeps, and the
     metric scores, as their contracts say; checked on made-up coins, outcomes and rows."""
-    coins = Randomness.simulation(0)
-    made_up = [
-        Outcome(draw, None, float(score), score / 2)
-        for score, draw in enumerate(_drawn(plan, coins)[:2])
-    ]
+    if not procedures.is_own(type(plan.procedure)):
+        _check_procedure(plan)
+    if plan.role_costs.scoring is not None:
+        for model in {one.loss: one for one in models}.values():
+            check_metric_values(plan.metric, model)
+
+
+def _check_procedure(plan: Plan) -> None:
     try:
+        draws = _drawn(plan, Randomness.simulation(0))[:2]
+        made_up = [Outcome(draw, None, float(i), i / 2) for i, draw in enumerate(draws)]
         select(plan, [], made_up)
     except InputError:
         raise
     except Exception as error:  # raised by the code of the procedure; the outcomes are made up
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        remedy = f"keep fails on made-up outcomes ({reason})"
+        remedy = f"draws or keep fails on made-up outcomes ({reason})"
         raise fail("procedure", plan.procedure.name, remedy) from error
-    if plan.role_costs.scoring is not None:
-        for model in {one.loss: one for one in models}.values():
-            check_metric_values(plan.metric, model)
 
 
 def schedule(plan: Plan, randomness: Randomness, at_once: int) -> Iterator[list[Draw]]:
