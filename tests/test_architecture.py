@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -68,3 +69,25 @@ def test_the_walk_is_as_long_as_stated(tmp_path, monkeypatch) -> None:
     passed = {file for one in (walk, tuned) for files in one.values() for file in files}
     never = [file for file in named() if not any(fnmatch(one, file) for one in passed)]
     assert not never, "on the table of the walk, and not passed through"
+
+
+def test_every_hard_dependency_is_explained() -> None:
+    facts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {re.split(r"[<>=]", one)[0] for one in facts["dependencies"]}
+    table = WORDS.split("## What it depends on")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ")][1:]
+    assert {name.strip() for row in rows for name in row.split(",")} == wanted
+
+
+def test_every_package_has_its_tests_where_contributing_says() -> None:
+    together = {"executors", "metrics", "models", "optimizers", "procedures"}
+    packages = {place.parent.name for place in SOURCE.glob("*/__init__.py")}
+    folders = {place.name for place in (ROOT / "tests").iterdir() if place.is_dir()}
+    assert packages - folders == together
+    said = (ROOT / "CONTRIBUTING.md").read_text()
+    for name in together:
+        assert f"`{name}`" in said
+        assert (ROOT / "tests" / "testing" / f"test_{name}.py").is_file()
+    outside = {"test_architecture", "test_benchmarks", "test_conftest", "test_wheels"}
+    modules = {place.stem for place in (ROOT / "tests").glob("test_*.py")} - outside
+    assert all((SOURCE / f"{name.removeprefix('test_')}.py").is_file() for name in modules)

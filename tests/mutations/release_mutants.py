@@ -4,6 +4,7 @@ from seeded import Mutant
 
 RESUME = "tests/resume/test_resume.py"
 CARD = "tests/release/test_card.py"
+FORMATS = "tests/formats/test_old_formats.py"
 FILES = "tests/release/test_model_files.py"
 LEAKS = "tests/runner/test_search_leaks.py"
 FIT = "tests/estimator/test_estimator_fit.py"
@@ -80,8 +81,18 @@ MUTANTS = [
            "if charge.left is None or charge.left.head != entry.head:", "if False:",
            CARD + "::test_ledgers_that_do_not_stand_behind_it"),
     Mutant("a card for nothing", "release/card.py",
-           "exclude={\"ledger\"}", "exclude={\"ledger\", \"guarantee\"}",
+           "exclude={\"ledger\", *later}", "exclude={\"ledger\", \"guarantee\", *later}",
            CARD + "::test_any_change_to_it_is_seen"),
+    Mutant("what a metric means may be taken off a card", "release/card.py",
+           "exclude={\"ledger\", *later}", "exclude={\"ledger\", *_LATER}",
+           CARD + "::test_fields_that_earlier_cards_do_not_have_cannot_be_taken_off"),
+    Mutant("earlier cards have another digest", "release/card.py",
+           "later = {name for name in _LATER if getattr(self, name) is None}", "later = set()",
+           FORMATS + "::test_a_card_verifies_and_reports"),
+    Mutant("a metric that is not installed is accuracy", "release/card.py",
+           'if "metric" in self.declared_public:',
+           'if self.declared_public.get("metric") in metrics:',
+           "tests/testing/test_metrics.py::test_a_card_tells_of_a_metric_that_is_not_installed"),
     Mutant("another split's seed is on the card", "release/card_builder.py",
            '"split_seed": spec.split_seed,', '"split_seed": 0,',
            CARD + "::test_which_rows_were_held_out_can_be_drawn_again"),

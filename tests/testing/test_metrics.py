@@ -118,7 +118,7 @@ class Broken(Brier):
         ({"values": lambda s, loss, z, y: z[..., 0].softmax(1)}, "those of other rows changed"),
         ({"values": lambda s, loss, z, y: z.sum((1, 2))}, "of shape"),
         ({"values": lambda s, loss, z, y: z[..., 0].abs().softmax(0)}, "other candidates"),
-        ({"bound": float("inf")}, "not a finite number"),
+        ({"bound": float("inf")}, "no finite number above 0"),
     ],
 )
 def test_what_breaks_it_is_told(change, words) -> None:
