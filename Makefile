@@ -56,12 +56,12 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two processes, each with one thread: more would only wait for each other.
+# Processes with one thread each, one a core; slow tests often wait for others, so one more.
 test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow and not nightly"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "slow and not nightly"
 
 # What it found: every test by name with its outcome, and the slowest with their times.
 test-nightly: $(READY)

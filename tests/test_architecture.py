@@ -18,8 +18,8 @@ PROGRAM = Path(__file__).with_name("walked_files.py")
 WORDS = (ROOT / "ARCHITECTURE.md").read_text()
 # What any file may use, and how a command speaks: not part of the main path.
 HELPERS = {
-    "compiled.py", "errors.py", "files.py", "json_files.py", "progress.py", "registry.py",
-    "run_files.py", "sparse_rows.py", "text.py", "units.py", "words.py",
+    "compiled.py", "errors.py", "files.py", "json_files.py", "precision.py", "progress.py",
+    "registry.py", "run_files.py", "sparse_rows.py", "text.py", "units.py", "glossary.py",
     "cli/console.py", "cli/options.py", "cli/registry.py", "cli/result.py",
 }  # fmt: skip
 

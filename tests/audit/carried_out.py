@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -87,6 +86,4 @@ def rows_more_often_in_lots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _joined(found: list[Any]) -> Any:
     """What the search reads of a training."""
-    parameters = [one.parameters(i) for one in found for i in range(len(one.states))]
-    states = tuple(state for one in found for state in one.states)
-    return SimpleNamespace(finished=True, states=states, parameters=parameters.__getitem__)
+    return replace(found[0], states=tuple(state for one in found for state in one.states))

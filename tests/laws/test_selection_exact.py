@@ -25,9 +25,16 @@ from honestdp.privacy.selection import (
 )
 
 FEW = 100  # mechanisms for each law of K
-MANY = 2000
+MANY, MOST = 700, 2000
 
-sizes = pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+sizes = pytest.mark.parametrize(
+    "count",
+    [
+        FEW,
+        pytest.param(MANY, marks=pytest.mark.slow),
+        pytest.param(MOST, marks=pytest.mark.nightly),
+    ],
+)
 laws = pytest.mark.parametrize(
     ("family", "cap"), [(family, cap) for family in instances.LAWS for cap in (False, True)]
 )

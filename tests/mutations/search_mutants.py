@@ -192,9 +192,6 @@ MUTANTS = [
            "if not torch.allclose(found, again, equal_nan=True):", "if False:",
            METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
            "[a mean]"),
-    Mutant("a procedure keeps more than the winner", "runner/scoring.py",
-           "if len(found) > (len(given) if plan.shows_all else 1):", "if len(found) > len(given):",
-           CONTRACTS + "::test_more_than_the_winner_is_never_released"),
     Mutant("two draws of one number", "runner/scoring.py",
            "        or len({draw.number for draw in draws}) != len(draws)\n", "",
            CONTRACTS + "::test_a_procedure_that_draws_or_keeps_wrongly_is_refused_before_the_charge"

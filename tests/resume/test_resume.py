@@ -22,7 +22,7 @@ LAST = 400  # no run here passes so many points
 def points(kind: str) -> list:
     """Some points of every procedure in the quick run, more in the slow one, all in the nightly."""
     quick = {"random-repeats": range(1, LAST, 13), "subset-tuning": range(2, LAST, 17)}
-    more = pytest.param(kind, range(1, LAST, 3), id=f"{kind}-more", marks=pytest.mark.slow)
+    more = pytest.param(kind, range(1, LAST, 6), id=f"{kind}-more", marks=pytest.mark.slow)
     every = pytest.param(kind, range(1, LAST), id=f"{kind}-all", marks=pytest.mark.nightly)
     return [pytest.param(kind, quick.get(kind, range(3, LAST, 23)), id=kind), more, every]
 

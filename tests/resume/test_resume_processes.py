@@ -11,10 +11,13 @@ from faults import answer
 PROGRAM = Path(__file__).parent / "resume_processes.py"
 
 
-@pytest.mark.slow
-def test_killed_again_and_again(tmp_path):
-    found = answer(PROGRAM, "kill", tmp_path, 150, 1, timeout=900)
-    assert found["kills"] >= 150
+@pytest.mark.parametrize(
+    "kills",
+    [pytest.param(60, marks=pytest.mark.slow), pytest.param(150, marks=pytest.mark.nightly)],
+)
+def test_killed_again_and_again(tmp_path, kills):
+    found = answer(PROGRAM, "kill", tmp_path, kills, 1, timeout=900)
+    assert found["kills"] >= kills
     assert found.get("with work kept", 0) > 0
 
 
