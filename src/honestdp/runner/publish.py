@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from honestdp.engine.models import Model, size
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError
 from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.grid import Setting
@@ -66,10 +66,8 @@ def prepare(
 
     Args:
         models: The model of each setting.
-        kept: The outcomes, the winner first.
+        kept: The outcomes, the winner first, as `select` returned them.
     """
-    if len(kept) > 1 and not plan.shows_all:
-        raise fail("procedure", plan.procedure.name, "more outcomes than may be released")
     found = tuple(
         Predictor(
             dict(plan.grid.settings[o.draw.setting]),
