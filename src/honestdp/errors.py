@@ -35,6 +35,12 @@ def fail(name: str, value: object, remedy: str) -> InputError:
     return InputError(f"{name}={_shown(value)}: {remedy}")
 
 
+def one_line(error: Exception) -> str:
+    """The type and text of an error in one line of at most 200 characters. Only for an error that
+    code of a user raised on public or made-up values."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
 def seed_and_ledger(name: str, seed: object) -> InputError:
     """The error for a seed and a ledger together; name: what the caller calls the seed."""
     return fail(name, seed, "makes a simulation, which no ledger pays for; leave one out")

@@ -23,7 +23,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from honestdp.errors import InputError
+from honestdp.errors import InputError, one_line
 
 GROUP = "honestdp.commands"
 
@@ -152,7 +152,7 @@ def _plugin(point: EntryPoint) -> Any:
     try:
         return _command(point.name, point.load())
     except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        why = one_line(error)
         message = f"{point.name}: cannot load this command of {package(point)} ({why})"
         raise InputError(message) from error
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError, fail, one_line
 from honestdp.metrics import Metric, metrics
 from honestdp.units import UNITS
 
@@ -61,7 +61,7 @@ def check_metric_values(metric: Metric, model: Model) -> None:
         except InputError:
             raise
         except Exception as error:  # raised by the code of the metric; these rows are made up
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            reason = one_line(error)
             raise fail("metric", metric.name, f"fails on made-up rows ({reason})") from error
         if not torch.allclose(found, again, equal_nan=True):
             remedy = "the value of a row depends on another row; compute each from its own row"

@@ -23,7 +23,7 @@ from honestdp.engine.cohort_training import CandidateState, CohortTraining
 from honestdp.engine.cohorts import Cohort, cohorts, default_workers
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
-from honestdp.errors import InputError, between, fail, positive_integer, unit
+from honestdp.errors import InputError, between, fail, one_line, positive_integer, unit
 from honestdp.optimizers import optimizer
 from honestdp.randomness import Purpose, Randomness
 
@@ -318,7 +318,7 @@ def check_rules(candidates: Sequence[Candidate], steps: int, lot_size: float) ->
         except InputError:
             raise
         except Exception as error:  # raised by the code of the rule
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            reason = one_line(error)
             raise fail("rule", candidate.rule, f"fails on made-up numbers ({reason})") from error
 
 

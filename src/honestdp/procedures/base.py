@@ -16,7 +16,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from honestdp.errors import InputError, fail, positive_integer
+from honestdp.errors import InputError, fail, one_line, positive_integer
 from honestdp.privacy import formats
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
@@ -442,7 +442,7 @@ def _called(kind: type[Procedure], method: str, candidates: int, options: Any) -
     except InputError:
         raise
     except Exception as error:  # of a kind that is not in the library
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        reason = one_line(error)
         remedy = f"{method} fails ({reason}); it may need an option that was not given"
         raise fail("procedure", kind.name, remedy) from error
 

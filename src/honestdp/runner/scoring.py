@@ -15,7 +15,7 @@ from torch import Tensor
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model
 from honestdp.engine.score import check_metric_values, score_units
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError, fail, one_line
 from honestdp.metrics import Metric
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome, procedures
@@ -44,7 +44,7 @@ def _check_procedure(plan: Plan) -> None:
     except InputError:
         raise
     except Exception as error:  # raised by the code of the procedure; the outcomes are made up
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        reason = one_line(error)
         remedy = f"draws or keep fails on made-up outcomes ({reason})"
         raise fail("procedure", plan.procedure.name, remedy) from error
 
