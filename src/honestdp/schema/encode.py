@@ -19,11 +19,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
 from honestdp.schema.kinds import Column, Entries
+from honestdp.schema.kinds.base import Block
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, check_column, column_of, open_table
 
@@ -102,26 +103,34 @@ def _target_cells(schema: Schema, target: Any, rows: int) -> Cells:
     return column
 
 
-def _entries(column: Column, table: Table) -> Entries:
-    """A column's entries; raises InputError unless they have the shape that its kind declares."""
-    positions, values = column.encode(table.cells(column.name))
-    shape = (table.rows, column.entries)
-    if values.shape != shape or positions.shape not in (shape, shape[1:]):
+def _block(column: Column, table: Table) -> Block:
+    """A column's block; raises InputError unless it has the shape that its kind declares."""
+    found = column.encode_from(table)
+    if column.entries is None:
+        fits = isinstance(found, csr_matrix) and found.shape == (table.rows, column.width)
+    else:
+        shape = (table.rows, column.entries)
+        fits = isinstance(found, Entries) and found.values.shape == shape
+        fits = fits and found.positions.shape in (shape, shape[1:])
+    if not fits:
         raise InputError(
             f"columns.{column.name}: its kind {column.kind!r} encodes rows of another shape than "
             "its `entries`; check it with honestdp.testing.columns.check_column_kind"
         )
-    return Entries(positions, values)
+    return found
 
 
 def _dense_inputs(schema: Schema, table: Table) -> NDArray[np.float32]:
     inputs = np.zeros((table.rows, schema.width), dtype=np.float32)
     rows, start = np.arange(table.rows), 0
     for column in schema.columns:
-        positions, values = _entries(column, table)
-        for i in range(column.entries):
-            at = start + positions[..., i]
-            inputs[slice(None) if at.ndim == 0 else rows, at] = values[:, i]
+        block = _block(column, table)
+        if isinstance(block, Entries):
+            for i in range(block.values.shape[1]):
+                at = start + block.positions[..., i]
+                inputs[slice(None) if at.ndim == 0 else rows, at] = block.values[:, i]
+        else:
+            inputs[:, start : start + column.width] = block.toarray()
         start += column.width
     squares = np.einsum("ij,ij->i", inputs, inputs, dtype=np.float64)
     _scale_to_norm(schema, squares, inputs)
@@ -129,18 +138,36 @@ def _dense_inputs(schema: Schema, table: Table) -> NDArray[np.float32]:
 
 
 def _sparse_inputs(schema: Schema, table: Table) -> csr_matrix:
+    if any(column.entries is None for column in schema.columns):
+        return _varied_inputs(schema, table)
     shape = (table.rows, schema.entries)
     values, at = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32)
     start, first = 0, 0
     for column in schema.columns:
-        own = slice(first, first + column.entries)
-        positions, values[:, own] = _entries(column, table)
+        own = slice(first, first + (column.entries or 0))
+        positions, values[:, own] = _block(column, table)
         at[:, own] = start + positions
         start, first = start + column.width, own.stop
     squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
     _scale_to_norm(schema, squares, values)
     starts = np.arange(table.rows + 1) * schema.entries
     return csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
+
+
+def _varied_inputs(schema: Schema, table: Table) -> csr_matrix:
+    """Rows of which some columns store as many entries as a row needs."""
+    blocks = []
+    for column in schema.columns:
+        block = _block(column, table)
+        if isinstance(block, Entries):
+            rows, entries = block.values.shape
+            at = np.broadcast_to(block.positions, block.values.shape).ravel()
+            starts = np.arange(rows + 1) * entries
+            shape = (rows, column.width)
+            block = csr_matrix((block.values.ravel().astype(np.float32), at, starts), shape=shape)
+        blocks.append(block)
+    encoded = csr_matrix(hstack(blocks, format="csr", dtype=np.float32))
+    return _scaled_entries(schema, encoded)
 
 
 def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
@@ -156,7 +183,12 @@ def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
         own = stored if whole else stored.take(at)
         values[at] = kind.encode_stored(columns, number[found.indices[at]], own)
     encoded = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
-    if schema.row_norm is None:
+    return _scaled_entries(schema, encoded)
+
+
+def _scaled_entries(schema: Schema, encoded: csr_matrix) -> csr_matrix:
+    """Rows with their stored entries scaled as the schema says."""
+    if schema.row_norm is None and schema.row_scale is None:
         return encoded
     entries = np.diff(encoded.indptr)
     of_row = np.repeat(np.arange(len(entries)), entries)
@@ -172,15 +204,19 @@ def _scale_to_norm(
     values: NDArray[np.float32],
     of_row: NDArray[np.int64] | None = None,
 ) -> None:
-    """Scale each row, in place, to the declared norm, if there is one.
+    """Scale each row, in place: to the declared norm, if there is one, and by `row_scale`.
 
     squares: each row's squared norm. values: [row, column], or single entries and their rows.
     In float64: the factor of the smallest cells exceeds the range of float32, and a record must not
     make NumPy warn.
     """
+    scale = 1.0 if schema.row_scale is None else schema.row_scale
     if schema.row_norm is None:
+        if scale != 1:
+            np.multiply(values, scale, out=values, dtype=np.float64, casting="same_kind")
         return
     norms = np.sqrt(squares)
-    factors = np.divide(schema.row_norm, norms, out=np.zeros_like(norms), where=norms > 0)
+    wanted = schema.row_norm * scale
+    factors = np.divide(wanted, norms, out=np.zeros_like(norms), where=norms > 0)
     each = factors[:, None] if of_row is None else factors[of_row]
     np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")

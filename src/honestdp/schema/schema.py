@@ -81,6 +81,8 @@ class Schema(Declaration):
         row_norm: Scale every encoded row to exactly this Euclidean norm (a row of zeros stays
             zero), so that the root-mean-square row norm is public. None: rows are left as they
             are.
+        row_scale: Multiply every encoded row by this number. None: a plan chooses it, so that a
+            typical row has the norm that step sizes and clip norms are chosen for.
 
     Raises:
         InputError: If a declaration is wrong; the message names the place and the way out.
@@ -100,6 +102,7 @@ class Schema(Declaration):
         "name": "give a text",
         "unit": "give a text for what one row stands for",
         "row_norm": "must be a number between 1e-6 and 1e6",
+        "row_scale": "must be a number between 1e-9 and 1e9",
         "target": 'give a table with column and classes, such as column = "income"',
         "columns": "give a table of columns, such as [columns.age]",
     }
@@ -107,6 +110,7 @@ class Schema(Declaration):
     name: Text
     unit: Text = "one row"
     row_norm: Annotated[Number, Field(ge=1e-6, le=1e6)] | None = None
+    row_scale: Annotated[Number, Field(ge=1e-9, le=1e9)] | None = None
     target: Target
     columns: Annotated[tuple[AnyColumn, ...], BeforeValidator(_column_list), Field(strict=True)]
 
@@ -116,10 +120,11 @@ class Schema(Declaration):
             raise ValueError('name = "": give the dataset a name')
         if not self.columns:
             raise ValueError("no columns: declare at least one, such as [columns.age]")
-        seen = {self.target.column}
+        seen: set[str] = set()
         for column in self.columns:
-            if column.name == self.target.column:
-                raise ValueError(f"column {column.name[:60]!r} is the target too: remove one")
+            if self.target.column in (column.name, *column.sources):
+                name = self.target.column
+                raise ValueError(f"column {name[:60]!r} is the target too: remove one")
             if column.name in seen:
                 raise ValueError(f"column {column.name[:60]!r} is declared twice: remove one")
             seen.add(column.name)
@@ -189,6 +194,8 @@ class Schema(Declaration):
         A ledger is bound to it: it must never change for a schema that can be declared today.
         """
         facts = {"format": 1, **self.model_dump(mode="json", exclude={"columns"})}
+        if self.row_scale is None:  # a field that the first release did not have
+            del facts["row_scale"]
         facts["columns"] = [column.facts() for column in self.columns]
         canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
@@ -198,7 +205,7 @@ class Schema(Declaration):
     @property
     def input_names(self) -> list[str]:
         """The columns of the table that the inputs are read from, in order."""
-        return [column.name for column in self.columns]
+        return list(dict.fromkeys(name for column in self.columns for name in column.sources))
 
     @property
     def encoded_names(self) -> list[str]:
@@ -212,8 +219,9 @@ class Schema(Declaration):
 
     @property
     def entries(self) -> int:
-        """Number of stored entries of every encoded row; all others are zeros."""
-        return sum(column.entries for column in self.columns)
+        """Number of stored entries of every encoded row, without those of columns that store as
+        many as a row needs; all others are zeros."""
+        return sum(column.entries or 0 for column in self.columns)
 
     @property
     def sparse(self) -> bool:

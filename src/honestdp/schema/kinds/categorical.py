@@ -71,6 +71,10 @@ class Categorical(Column):
     def squared_norm(self) -> float:
         return 1.0
 
+    @property
+    def known_norm(self) -> float:
+        return 1.0  # but for cells without a place
+
     def encode(self, cells: Cells) -> Entries:
         # A cell without a place is a stored 0 at position 0: every row has one entry.
         places = self._positions()[cells.places(self.categories)]
