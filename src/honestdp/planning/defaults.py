@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 
-from honestdp.planning import encoding
 from honestdp.planning.costs import default_delta
 from honestdp.planning.encoding import ROW_NORM
 from honestdp.planning.grid import Grid
@@ -62,7 +61,7 @@ def row_norm(spec: Spec) -> tuple[float, str]:
         return ROW_NORM, how
     if spec.schema.row_norm is not None:
         return spec.schema.row_norm, "declared"
-    return math.sqrt(encoding.squared_norm(spec.encoding)), "estimated from the schema"
+    return math.sqrt(spec.encoding.squared_norm), "estimated from the schema"
 
 
 def questions(spec: Spec) -> Questions:

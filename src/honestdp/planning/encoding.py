@@ -24,9 +24,7 @@ RICH_ROWS = 300.0  # n epsilon a binned column, from which on bins pay
 KNOWN = 0.5  # of the squared norm must follow from the schema, or it is learnt
 
 
-def with_encoding(
-    schema: Schema, rows: int, epsilon: float, enrich: bool, scale: bool
-) -> Schema:
+def with_encoding(schema: Schema, rows: int, epsilon: float, enrich: bool, scale: bool) -> Schema:
     """Decide what a schema leaves open about its encoding.
 
     Args:
@@ -46,17 +44,9 @@ def with_encoding(
     chosen = schema.model_copy(update={"columns": columns})
     if not scale:
         return chosen
-    if schema.row_norm is not None:
-        return chosen.model_copy(update={"row_scale": ROW_NORM / schema.row_norm})
-    whole = squared_norm(chosen)
-    if sum(column.known_norm for column in columns) < KNOWN * whole:
+    if chosen.known_norm < KNOWN * chosen.squared_norm:
         return chosen
-    return chosen.model_copy(update={"row_scale": ROW_NORM / math.sqrt(whole)})
-
-
-def squared_norm(schema: Schema) -> float:
-    """The squared norm of a typical encoded row, estimated from the schema."""
-    return math.fsum(column.squared_norm for column in schema.columns)
+    return chosen.model_copy(update={"row_scale": ROW_NORM / math.sqrt(chosen.squared_norm)})
 
 
 def encoding_words(schema: Schema) -> str:

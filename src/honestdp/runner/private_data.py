@@ -21,7 +21,6 @@ from honestdp.engine.examples import Examples, examples
 from honestdp.engine.train import Schedule
 from honestdp.errors import InputError, fail
 from honestdp.ledger import Receipt
-from honestdp.planning.encoding import squared_norm
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.randomness import Purpose, Randomness
@@ -29,7 +28,8 @@ from honestdp.resume.journal import Journal
 from honestdp.schema import Schema, open_rows, with_learnt
 from honestdp.schema.encode import Encoded
 from honestdp.schema.files import TableFile
-from honestdp.schema.learn import ROWS, Numbers, learn_numbers, learn_row_scale, scale_rows
+from honestdp.schema.learn import ROWS, Numbers, learn_numbers, learn_row_scale
+from honestdp.schema.scaling import scale_rows
 from honestdp.schema.tables import check_column, is_lazy
 
 Rows = NDArray[np.int64]
@@ -166,7 +166,7 @@ class _Learner:
             found = learn_numbers(open_schema, self._opened, noise, self._noise)
         if questions.norms is not None:
             self._unscaled = self._encoded(with_learnt(open_schema, found))
-            typical = math.sqrt(squared_norm(open_schema))
+            typical = math.sqrt(open_schema.squared_norm)
             noise = questions.norms.noise_multiplier
             scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)
             found[ROWS] = (scale,)

@@ -4,12 +4,12 @@ The contract that privacy rests on: encoded row i is a function of row i of the 
 schema, of nothing else. No row is dropped, reordered or merged, nothing is inferred from values,
 and no value raises. So one changed row changes one encoded row.
 
-Each column is encoded by its kind (`honestdp.schema.kinds`), the target by `Target`. With
-`row_norm`, each row is then scaled to that norm; a row of zeros stays zero.
+Each column is encoded by its kind (`honestdp.schema.kinds`), the target by `Target`. Rows are then
+scaled (`scaling`).
 
 Sparse rows hold a fixed number of stored entries, zeros included: their structure, and so the
 time to read them, does not depend on how many cells happen to be zero or unknown. (A SciPy sparse
-matrix whose columns keep zeros keeps its own structure.)
+matrix whose columns keep zeros keeps its own structure, and a text has as many as its words.)
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
 from honestdp.schema.kinds import Column, Entries
 from honestdp.schema.kinds.base import Block
+from honestdp.schema.scaling import scale_dense, scale_sparse
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, check_column, column_of, open_table
 
@@ -132,8 +133,7 @@ def _dense_inputs(schema: Schema, table: Table) -> NDArray[np.float32]:
         else:
             inputs[:, start : start + column.width] = block.toarray()
         start += column.width
-    squares = np.einsum("ij,ij->i", inputs, inputs, dtype=np.float64)
-    _scale_to_norm(schema, squares, inputs)
+    scale_dense(schema, inputs)
     return inputs
 
 
@@ -148,10 +148,10 @@ def _sparse_inputs(schema: Schema, table: Table) -> csr_matrix:
         positions, values[:, own] = _block(column, table)
         at[:, own] = start + positions
         start, first = start + column.width, own.stop
-    squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
-    _scale_to_norm(schema, squares, values)
     starts = np.arange(table.rows + 1) * schema.entries
-    return csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
+    found = csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
+    scale_sparse(schema, found)
+    return found
 
 
 def _varied_inputs(schema: Schema, table: Table) -> csr_matrix:
@@ -167,7 +167,8 @@ def _varied_inputs(schema: Schema, table: Table) -> csr_matrix:
             block = csr_matrix((block.values.ravel().astype(np.float32), at, starts), shape=shape)
         blocks.append(block)
     encoded = csr_matrix(hstack(blocks, format="csr", dtype=np.float32))
-    return _scaled_entries(schema, encoded)
+    scale_sparse(schema, encoded)
+    return encoded
 
 
 def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
@@ -183,40 +184,5 @@ def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
         own = stored if whole else stored.take(at)
         values[at] = kind.encode_stored(columns, number[found.indices[at]], own)
     encoded = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
-    return _scaled_entries(schema, encoded)
-
-
-def _scaled_entries(schema: Schema, encoded: csr_matrix) -> csr_matrix:
-    """Rows with their stored entries scaled as the schema says."""
-    if schema.row_norm is None and schema.row_scale is None:
-        return encoded
-    entries = np.diff(encoded.indptr)
-    of_row = np.repeat(np.arange(len(entries)), entries)
-    wide: NDArray[np.float64] = encoded.data.astype(np.float64)
-    squares = np.bincount(of_row, wide * wide, minlength=len(entries)).astype(np.float64)
-    _scale_to_norm(schema, squares, encoded.data, of_row)
+    scale_sparse(schema, encoded)
     return encoded
-
-
-def _scale_to_norm(
-    schema: Schema,
-    squares: NDArray[np.float64],
-    values: NDArray[np.float32],
-    of_row: NDArray[np.int64] | None = None,
-) -> None:
-    """Scale each row, in place: to the declared norm, if there is one, and by `row_scale`.
-
-    squares: each row's squared norm. values: [row, column], or single entries and their rows.
-    In float64: the factor of the smallest cells exceeds the range of float32, and a record must not
-    make NumPy warn.
-    """
-    scale = 1.0 if schema.row_scale is None else schema.row_scale
-    if schema.row_norm is None:
-        if scale != 1:
-            np.multiply(values, scale, out=values, dtype=np.float64, casting="same_kind")
-        return
-    norms = np.sqrt(squares)
-    wanted = schema.row_norm * scale
-    factors = np.divide(wanted, norms, out=np.zeros_like(norms), where=norms > 0)
-    each = factors[:, None] if of_row is None else factors[of_row]
-    np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")

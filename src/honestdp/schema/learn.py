@@ -27,13 +27,16 @@ from honestdp.errors import InputError, between, fail, positive, positive_intege
 from honestdp.schema.cells import Cells
 from honestdp.schema.encode import open_rows
 from honestdp.schema.kinds import Column
+from honestdp.schema.scaling import squared_norms
 from honestdp.schema.schema import Schema
 from honestdp.units import LARGEST_NOISE, UNITS
 
 BINS = 512
 OCTAVES = 20  # of row norms, up and down from 1
 ROW_NORM = 3.0  # the norm that a typical row is scaled to: the input of a bias is a third of it
-ROWS = " rows"  # the key of what is learnt about rows; no column is called so, as names are stripped
+ROWS = (
+    " rows"  # the key of what is learnt about rows; no column is called so, as names are stripped
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def learn_row_scale(
         The scale, which may be released.
     """
     noise = _checked_noise(noise_multiplier)
-    norms = np.sqrt(_squares(inputs))
+    norms = np.sqrt(squared_norms(inputs))
     known = norms > 0
     octaves = np.log2(norms, out=np.zeros_like(norms), where=known)
     bins = np.clip(np.floor(4 * (octaves + OCTAVES)), 0, 8 * OCTAVES - 1).astype(np.int64)
@@ -129,20 +132,6 @@ def learn_row_scale(
     middles = 2.0 ** ((np.arange(8 * OCTAVES) + 0.5) / 4 - OCTAVES)
     rms = math.sqrt(float(clear @ middles**2) / clear.sum()) if clear.any() else typical
     return ROW_NORM / rms
-
-
-def scale_rows(inputs: Any, scale: float) -> None:
-    """Multiply encoded rows, in place, exactly as `Schema.encode` does with this `row_scale`."""
-    values = inputs if isinstance(inputs, np.ndarray) else inputs.data
-    np.multiply(values, scale, out=values, dtype=np.float64, casting="same_kind")
-
-
-def _squares(inputs: Any) -> NDArray[np.float64]:
-    if isinstance(inputs, np.ndarray):
-        return np.einsum("ij,ij->i", inputs, inputs, dtype=np.float64)
-    of_row = np.repeat(np.arange(inputs.shape[0]), np.diff(inputs.indptr))
-    wide = inputs.data.astype(np.float64)
-    return np.bincount(of_row, wide * wide, minlength=inputs.shape[0]).astype(np.float64)
 
 
 def with_learnt(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:

@@ -26,6 +26,7 @@ from honestdp.schema.target import Target
 if TYPE_CHECKING:
     from honestdp.schema.encode import Encoded, Inputs
 
+BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
 SPARSE_BELOW = 0.3  # of the encoded cells that can be non-zero
 
 
@@ -128,7 +129,18 @@ class Schema(Declaration):
             if column.name in seen:
                 raise ValueError(f"column {column.name[:60]!r} is declared twice: remove one")
             seen.add(column.name)
+        self._bind_columns()
         return self
+
+    def _bind_columns(self) -> None:
+        by_name = {column.name: column for column in self.columns}
+        bound = []
+        for column in self.columns:
+            try:
+                bound.append(column.bound_to(by_name))
+            except ValueError as error:
+                raise ValueError(f"column {column.name[:60]!r}: {error}") from None
+        object.__setattr__(self, "columns", tuple(bound))
 
     @classmethod
     def part_at(cls, path: Location, values: Mapping[str, Any]) -> type[Declaration]:
@@ -227,6 +239,36 @@ class Schema(Declaration):
     def sparse(self) -> bool:
         """Whether rows are encoded as a sparse matrix: few of their cells can be non-zero."""
         return self.entries < SPARSE_BELOW * self.width
+
+    @property
+    def scaled_together(self) -> list[tuple[int, int]]:
+        """The stretches of encoded columns that are scaled together to the norm BLOCK_NORM in
+        every row, each as its first column and the one after its last."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for column in self.columns:
+            end = start + column.width
+            if column.scaled_together:
+                joined = bool(found) and found[-1][1] == start
+                found[-1:] = [(found[-1][0], end)] if joined else [*found[-1:], (start, end)]
+            start = end
+        return found
+
+    @property
+    def squared_norm(self) -> float:
+        """The squared norm of a typical encoded row, without `row_scale`, by public facts."""
+        if self.row_norm is not None:
+            return self.row_norm**2
+        own = sum(column.squared_norm for column in self.columns)
+        return own + (BLOCK_NORM**2 if self.scaled_together else 0.0)
+
+    @property
+    def known_norm(self) -> float:
+        """The part of `squared_norm` that nearly every row has, whatever its cells."""
+        if self.row_norm is not None:
+            return self.row_norm**2
+        own = sum(column.known_norm for column in self.columns)
+        return own + (BLOCK_NORM**2 if self.scaled_together else 0.0)
 
     @property
     def to_learn(self) -> list[str]:

@@ -61,7 +61,6 @@ class Table:
             )
         return found
 
-
     def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Several columns as numbers, [row, column]; NaN where a cell is not a finite number."""
         found = np.empty((self.rows, len(names)))

@@ -75,6 +75,8 @@ class Column(Declaration):
         added_fields: Optional fields that the first release of the kind did not have. While they
             have their default they are not part of a schema's fingerprint, so that existing
             ledgers still fit.
+        scaled_together: Whether all columns of such kinds are scaled, in every row, to one public
+            norm together.
     """
 
     label: ClassVar[str] = ""
@@ -83,6 +85,7 @@ class Column(Declaration):
     remedies: ClassVar[Mapping[str, str]] = {"name": "give a text"}
     infer_order: ClassVar[int] = 0
     added_fields: ClassVar[frozenset[str]] = frozenset()
+    scaled_together: ClassVar[bool] = False
 
     kind: str
     name: Name
@@ -134,6 +137,24 @@ class Column(Declaration):
             As `encode`. Row i must depend on row i and this declaration alone.
         """
         return self.encode(table.cells(self.name))
+
+    def bound_to(self, others: Mapping[str, Column]) -> Column:
+        """Look up the other columns of the schema that the column refers to.
+
+        Args:
+            others: The columns of the schema, by name.
+
+        Returns:
+            The column that knows them; by default this one, which refers to none.
+
+        Raises:
+            ValueError: If one is not there, or does not suit.
+        """
+        return self
+
+    def as_one_hot(self) -> Column | None:
+        """The column with one entry of 1 a row, for pairs of columns; None if it has no such form."""
+        return None
 
     def with_default_encoding(self, rich: bool) -> Column:
         """Fill in how the column is encoded, where the schema leaves it open.

@@ -80,6 +80,9 @@ class Categorical(Column):
         places = self._positions()[cells.places(self.categories)]
         return Entries(np.maximum(places, 0)[:, None], (places >= 0).astype(np.float64)[:, None])
 
+    def as_one_hot(self) -> Categorical:
+        return self
+
     def _positions(self) -> NDArray[np.int64]:
         """The position of each category, then, as the last two, of a missing and of an unknown
         cell; -1: none."""

@@ -151,6 +151,13 @@ class Numeric(Column):
             return self
         return self.model_copy(update={"encode_as": "both" if rich else "linear"})
 
+    def as_one_hot(self) -> Numeric | None:
+        if self.learns:
+            return None
+        bins = None if isinstance(self.edges, tuple) else self.bins or BINS // 2
+        changed = {"encode_as": "bins", "bins": bins, "scale": None}
+        return self.model_copy(update=changed)
+
     @property
     def has_bins(self) -> bool:
         """Whether bins are encoded; left open, they are if `bins` or `edges` is given."""
