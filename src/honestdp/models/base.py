@@ -50,7 +50,7 @@ class Option:
     meaning: str
 
 
-# For rows of norm 3 (`planning.encoding.ROW_NORM`), chosen on public tables: docs/representation.md.
+# For rows of norm 3 (`schema.learn.ROW_NORM`), chosen on public tables (docs/representation.md).
 KAPPA = 3.0
 CLIP_NORM = 0.5
 

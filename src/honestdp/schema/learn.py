@@ -108,9 +108,9 @@ def learn_row_scale(
     """Learn the number that gives a typical encoded row the norm ROW_NORM.
 
     Mechanism: every row is in at most one bin of a histogram of norms, by quarters of an octave; a
-    row of zeros is in none. Noise is added to the counts as in `learn_bounds`: the l2 sensitivity is
-    1, and it costs one `Gaussian(noise_multiplier)`. The root mean square of the norms follows from
-    the counts that stand out from the noise.
+    row of zeros is in none. Noise is added to the counts as in `learn_bounds`: the l2 sensitivity
+    is 1, and it costs one `Gaussian(noise_multiplier)`. The root mean square of the norms follows
+    from the counts that stand out from the noise.
 
     Args:
         inputs: Encoded rows, unscaled. Sensitive.

@@ -2,7 +2,7 @@
 
 First the columns that are scaled together (counts) to BLOCK_NORM, then whole rows to `row_norm`, if
 it is declared, then every row by `row_scale`. A row, or its part, of zeros stays zero. In float64:
-the factor of the smallest cells exceeds the range of float32, and a record must not make NumPy warn.
+the factor of the smallest cells exceeds the range of float32, and no record may make NumPy warn.
 """
 
 from __future__ import annotations

@@ -62,9 +62,9 @@ class Column(Declaration):
         kind: The name of the kind; a subclass declares it as `kind: Literal["mine"] = "mine"`.
         name: The column of the table that it is read from.
 
-    A subclass must define `encoded_names` and `encode`, or `encode_from` if it reads several columns
-    of the table. By default nothing is learnt, a cell of 0 need not be encoded as 0, and the kind is
-    never inferred from rows.
+    A subclass must define `encoded_names` and `encode`, or `encode_from` if it reads several
+    columns of the table. By default nothing is learnt, a cell of 0 need not be encoded as 0, and
+    the kind is never inferred from rows.
 
     Attributes:
         label: The kind's name in a report, such as "number".
@@ -153,7 +153,7 @@ class Column(Declaration):
         return self
 
     def as_one_hot(self) -> Column | None:
-        """The column with one entry of 1 a row, for pairs of columns; None if it has no such form."""
+        """The column with one entry of 1 per row, for `Cross`; None if it has no such form."""
         return None
 
     def with_default_encoding(self, rich: bool) -> Column:

@@ -27,7 +27,7 @@ Two = Annotated[
 class Cross(Column):
     """Two columns of the schema together, where their effects do not simply add up.
 
-    Each is taken one-hot: categories as they are, numbers in their bins (8 where none are declared).
+    Each is taken one-hot: categories as they are, numbers in their bins, 8 where none are declared.
     A row where one of them is missing is all zeros.
 
     Args:

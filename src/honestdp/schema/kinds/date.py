@@ -13,8 +13,8 @@ from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Flag, Text
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
 
-MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 MOST_YEARS = 100
 
 
@@ -76,7 +76,8 @@ class Date(Column):
     @cached_property
     def _ends(self) -> tuple[datetime, datetime]:
         first, last = _iso(self.first), _iso(self.last)
-        assert first is not None and last is not None
+        assert first is not None
+        assert last is not None
         return first, last
 
     @property

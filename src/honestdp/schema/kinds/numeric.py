@@ -8,6 +8,7 @@ cells are counted in a histogram over a declared outer range, noise is added to 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -197,7 +198,7 @@ class Numeric(Column):
         elif self.has_bins:
             cuts = [f"{cut:.6g}" for cut in self.bin_edges]
             names.append(f"{self.name} below {cuts[0]}")
-            pairs = zip(cuts, cuts[1:], strict=False)
+            pairs = itertools.pairwise(cuts)
             names += [f"{self.name} from {one} to {other}" for one, other in pairs]
             names.append(f"{self.name} from {cuts[-1]}")
             if len(set(names)) < len(names):  # edges closer than their digits
