@@ -1,0 +1,72 @@
+"""A Gaussian question and what follows it: never below the truth, and close to it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import norm
+
+from honestdp.errors import InputError
+from honestdp.privacy.after_gaussian import epsilon_after_gaussian
+
+DELTAS = (1e-4, 1e-6, 1e-9)
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """Balle & Wang 2018, Theorem 8."""
+    return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    low, high = 0.0, 100.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(middle, mu) > delta else (low, middle)
+    return high
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("first", [0.01, 0.05, 0.2, 1.0])
+@pytest.mark.parametrize("second", [0.1, 0.24, 1.0, 3.0])
+def test_two_gaussians_cost_what_one_gaussian_does(first, second, delta):
+    found = epsilon_after_gaussian(lambda d: gaussian_epsilon(second, d), 1 / first, delta)
+    exact = gaussian_epsilon(math.hypot(first, second), delta)
+    assert exact <= found
+    if first <= second / 2:  # as a question is: a small part of the budget
+        assert found <= 1.04 * exact
+
+
+@pytest.mark.parametrize("first", [0.05, 0.5])
+@pytest.mark.parametrize("pure", [0.1, 1.0])
+def test_a_gaussian_and_randomised_response_by_quadrature(first, pure):
+    """The exact delta of the pair, an integral over the Gaussian's loss, is within the claim."""
+    epsilon = epsilon_after_gaussian(lambda d: pure, 1 / first, 1e-6)
+    x = np.linspace(-12, 12, 200_001)
+    loss = first * x + first**2 / 2  # under the law whose mean is shifted
+    left = math.exp(pure) / (1 + math.exp(pure))
+    inner = sum(
+        np.maximum(p - np.exp(epsilon - loss) * q, 0) for p, q in ((left, 1 - left), (1 - left, left))
+    )
+    exact = float(np.trapezoid(inner * norm.pdf(x), x))
+    assert exact <= 1e-6
+
+
+def test_levels_without_an_answer_are_left_out():
+    def few(delta: float) -> float:
+        if delta < 1e-7:
+            raise InputError("delta: too small")
+        return gaussian_epsilon(0.3, delta)
+
+    found = epsilon_after_gaussian(few, 20.0, 1e-6)
+    assert found >= epsilon_after_gaussian(lambda d: gaussian_epsilon(0.3, d), 20.0, 1e-6)
+    assert math.isfinite(found)
+
+
+def test_nothing_known_costs_everything():
+    def none(delta: float) -> float:
+        raise InputError("delta: too small")
+
+    assert epsilon_after_gaussian(none, 20.0, 1e-6) == math.inf
