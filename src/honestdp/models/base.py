@@ -51,8 +51,8 @@ class Option:
 
 
 # For rows of norm 3 (`schema.learn.ROW_NORM`), chosen on public tables (docs/representation.md).
-KAPPA = 3.0
-CLIP_NORM = 0.5
+KAPPA = 2.0
+CLIP_NORM = 0.3
 
 
 class Description(Protocol):

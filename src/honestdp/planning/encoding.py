@@ -39,7 +39,7 @@ def with_encoding(schema: Schema, rows: int, epsilon: float, enrich: bool, scale
     """
     several = [column.with_default_encoding(True) for column in schema.columns]
     binned = sum(a != b for a, b in zip(several, schema.columns, strict=True))
-    rich = enrich and rows * epsilon >= RICH_ROWS * binned
+    rich = enrich and rows * min(epsilon, 1.0) >= RICH_ROWS * binned
     columns = tuple(column.with_default_encoding(rich) for column in schema.columns)
     chosen = schema.model_copy(update={"columns": columns})
     if not scale:

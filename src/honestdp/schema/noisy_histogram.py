@@ -23,11 +23,11 @@ FINEST = 1e-8  # of the range: the smallest cell of those spaced by powers
 
 @lru_cache(maxsize=256)
 def cell_edges(low: float, high: float, cells: int) -> Floats:
-    """The edges of the cells of a histogram over [low, high]: cells + 1 numbers that rise."""
+    """The edges of the cells of a histogram over [low, high]: cells + 1 numbers that never fall."""
     half = cells // 2
     even = np.linspace(low, high, cells - half + 1)
     reach = max(abs(low), abs(high)) if low < 0 < high else high - low
-    sizes = np.geomspace(FINEST * reach, reach, half + 2)
+    sizes = reach * np.geomspace(FINEST, 1, half + 2)
     if low < 0 < high:
         powers = np.concatenate([-sizes[::2], sizes[1::2]])
     else:
@@ -37,10 +37,10 @@ def cell_edges(low: float, high: float, cells: int) -> Floats:
     wanted = cells - (len(even) - 1)
     if len(inside) > wanted:
         inside = inside[np.linspace(0, len(inside) - 1, wanted).round().astype(int)]
-    edges = np.unique(np.concatenate([even, inside]))
+    edges = np.sort(np.concatenate([even, inside]))
     while len(edges) < cells + 1:  # cut the widest in two
         at = int(np.argmax(np.diff(edges)))
-        edges = np.insert(edges, at + 1, (edges[at] + edges[at + 1]) / 2)
+        edges = np.insert(edges, at + 1, edges[at] + (edges[at + 1] - edges[at]) / 2)
     edges.setflags(write=False)
     return edges
 

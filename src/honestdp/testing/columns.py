@@ -42,7 +42,9 @@ ODD_CELLS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
+def check_column_kind(
+    column: Column, cells: Sequence[Any] = (), others: Sequence[Column] = ()
+) -> None:
     """Check that the kind of a declared column keeps the contract of `Column`.
 
     Among other things: an encoded row depends on its own cell alone, no cell raises or makes NumPy
@@ -54,6 +56,7 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
         column: A declared column of the kind. The kind must be registered.
         cells: Cells that are typical of it, or awkward. A list of odd ones (missing, huge, text,
             bytes, ...) is always checked too.
+        others: Columns of the schema that it refers to.
 
     Raises:
         AssertionError: If the contract is broken; the message says what to change.
@@ -62,21 +65,24 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
         >>> from honestdp.schema import Numeric
         >>> check_column_kind(Numeric(name="age", bounds=(0, 110)), ["12", 13, "unknown"])
     """
-    _check_declaration(column)
+    schema = _schema(column, others)
+    _check_declaration(column, schema)
     _check_form(column)
     sample = [*cells, *ODD_CELLS]
+    column = schema.columns[-1]
     if column.learns:
         column = _check_learning(column, sample)
+        schema = _schema(column, others)
     _check_names(column)
     _check_encoding(column, sample)
-    _check_structure(column, sample)
+    _check_structure(column, schema, sample)
     if column.keeps_zeros:
-        _check_zeros(column, sample)
+        _check_zeros(column, schema, sample)
 
 
-def _schema(column: Column) -> Schema:
+def _schema(column: Column, others: Sequence[Column]) -> Schema:
     target = Target(column=f"{column.name} (target)", classes=("no", "yes"))
-    return Schema(name="check", target=target, columns=(column,))
+    return Schema(name="check", target=target, columns=(*others, column))
 
 
 def _require(column: Column, holds: bool, message: str) -> None:
@@ -100,7 +106,7 @@ def _nothing_raised(column: Column, what: str) -> Iterator[None]:
         ) from error
 
 
-def _check_declaration(column: Column) -> None:
+def _check_declaration(column: Column, schema: Schema) -> None:
     known = column.kind in column_kinds and column_kinds.get(column.kind) is type(column)
     _require(
         column,
@@ -109,7 +115,6 @@ def _check_declaration(column: Column) -> None:
         'a default: kind: Literal["mine"] = "mine"',
     )
     _require(column, hash(column) == hash(column.model_copy()), "must be hashable: use tuples")
-    schema = _schema(column)
     again = Schema.from_toml(schema.to_toml())
     _require(
         column,
@@ -292,13 +297,13 @@ def _check_rows(
     _require(column, np.array_equal(call(sample[::-1]), together[::-1]), message)
 
 
-def _check_structure(column: Column, sample: list[Any]) -> None:
-    schema, table = _schema(column), _table_of(column, sample)
+def _check_structure(column: Column, schema: Schema, sample: list[Any]) -> None:
+    table = open_table(dict.fromkeys(schema.input_names, sample), [])
     sparse = schema.encode_inputs(table, sparse=True)
     dense = schema.encode_inputs(table, sparse=False)
     _require(
         column,
-        column.entries is None or bool((np.diff(sparse.indptr) == column.entries).all()),
+        column.entries is None or bool((np.diff(sparse.indptr) == schema.entries).all()),
         "rows have different numbers of stored entries in sparse form",
     )
     _require(
@@ -308,14 +313,14 @@ def _check_structure(column: Column, sample: list[Any]) -> None:
     )
 
 
-def _check_zeros(column: Column, sample: list[Any]) -> None:
+def _check_zeros(column: Column, schema: Schema, sample: list[Any]) -> None:
     _require(column, column.width == 1, "keeps_zeros is only for a kind with one encoded column")
     values = column.encode(cells_of([0, 0.0, "0", -0.0])).values
     _require(column, not values.any(), "keeps_zeros is True, but a cell of 0 is not encoded as 0")
     numbers = np.array([v for v in sample if type(v) in (int, float) and abs(v) < 1e200])
     matrix = csr_matrix(numbers.astype(np.float64)[:, None])
-    stored = _schema(column).encode_inputs(matrix, sparse=True)
-    plain = _schema(column).encode_inputs({column.name: numbers}, sparse=False)
+    stored = schema.encode_inputs(matrix, sparse=True)
+    plain = schema.encode_inputs({column.name: numbers}, sparse=False)
     _require(
         column,
         np.allclose(stored.toarray(), plain, rtol=1e-6),
