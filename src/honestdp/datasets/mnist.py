@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from hashlib import sha256
 from io import BytesIO
+from typing import Literal
 
 import numpy as np
 
 from honestdp.datasets.dataset import Dataset, numbers_schema, with_target
 from honestdp.datasets.download import NOTHING, loaded, unpacked
 from honestdp.datasets.files import DataFile, arrays_digest, read_arrays
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
+from honestdp.schema import Image, Schema
 
 PIXELS = 28 * 28
 TRAINS = 60_000
+VIEWS = ("pixels", "images")
 HOME = "https://ossci-datasets.s3.amazonaws.com/mnist/"  # where PyTorch has it from
 IDX = {  # the files as published, and the SHA-256 of each when unpacked
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
@@ -30,18 +33,32 @@ DATA_FILE = DataFile(
     sha256="96e7a305950b896bfc1dc9ae9d85fbfc49250af6d562fe9f01eb234cfcf74726",
 )
 
+View = Literal["pixels", "images"]
 
-def mnist(download: bool = False) -> Dataset:
+
+def mnist(download: bool = False, *, view: View = "pixels") -> Dataset:
     """Load MNIST: 60,000 digits to train on, 10,000 to test on; pixels from 0 to 255.
 
     Args:
         download: Fetch it (11 MB) if the folder HONESTDP_DATA does not have it.
+        view: What the schema declares, of the same table: "pixels", 784 numbers, as in the paper;
+            or "images", one image of 28 by 28, encoded as 1,544 features of its edges.
+
+    Raises:
+        InputError: If there is no such view, or no such file.
     """
+    if view not in VIEWS:
+        raise fail("view", view, f"must be one of {', '.join(VIEWS)}")
     arrays = loaded(DATA_FILE, _fetched, download)
     names = [f"pixel {i}" for i in range(PIXELS)]
     schema = numbers_schema(
         "mnist", "one image", names, [255.0] * PIXELS, "digit", [str(d) for d in range(10)]
     )
+    if view == "images":
+        image = Image(name="image", size=(28, 28), columns="pixel *", range=(0, 255))
+        schema = Schema(
+            name="mnist as images", unit=schema.unit, target=schema.target, columns=(image,)
+        )
     table = with_target(arrays["X"], arrays["y"])
     return Dataset(schema, table[:TRAINS], table[TRAINS:])
 

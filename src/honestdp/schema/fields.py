@@ -31,7 +31,8 @@ def _category(value: Any) -> Any:
     return value
 
 
-def _tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
+    """Convert a list, as files hold it, to a tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -48,8 +49,9 @@ Name = Annotated[str, StringConstraints(strict=True, strip_whitespace=True)]
 Category = Annotated[
     str, BeforeValidator(_category), StringConstraints(strict=True, strip_whitespace=True)
 ]
-Categories = Annotated[tuple[Category, ...], BeforeValidator(_tuple), Field(strict=True)]
-Pair = Annotated[tuple[Number, Number], BeforeValidator(_tuple), Field(strict=True)]
+Categories = Annotated[tuple[Category, ...], BeforeValidator(as_tuple), Field(strict=True)]
+Pair = Annotated[tuple[Number, Number], BeforeValidator(as_tuple), Field(strict=True)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(as_tuple), Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 
 

@@ -9,15 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def hash_of(text: str) -> int:
+    """The hash of a text: its BLAKE2b digest of 8 bytes, as a little-endian number."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
 def bucket(text: str, buckets: int) -> int:
-    """The bucket of a text: its BLAKE2b digest of 8 bytes, modulo the number of buckets.
+    """The bucket of a text: its hash modulo the number of buckets.
 
     Example:
         >>> bucket("surgery", 1000) == bucket("surgery", 1000)
         True
     """
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little") % buckets
+    return hash_of(text) % buckets
 
 
 def bucket_of_each(texts: Iterable[str | None], buckets: int) -> NDArray[np.int64]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from honestdp.schema.schema import BLOCK_NORM, Schema
+from honestdp.schema.kinds.base import BLOCK_NORM
+from honestdp.schema.schema import Schema
 
 Floats = NDArray[np.float64]
 

@@ -20,13 +20,13 @@ from pydantic_core import PydanticCustomError
 from honestdp.schema import toml
 from honestdp.schema.fields import Number, Text
 from honestdp.schema.kinds import Column, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM
 from honestdp.schema.problems import KIND_MISSING, KIND_UNKNOWN, Declaration, Location
 from honestdp.schema.target import Target
 
 if TYPE_CHECKING:
     from honestdp.schema.encode import Encoded, Inputs
 
-BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
 SPARSE_BELOW = 0.3  # of the encoded cells that can be non-zero
 
 

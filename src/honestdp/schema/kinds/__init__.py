@@ -10,6 +10,8 @@ from honestdp.schema.kinds.date import Date  # isort: skip
 from honestdp.schema.kinds.counts import Counts  # isort: skip
 from honestdp.schema.kinds.hashed import Hashed  # isort: skip
 from honestdp.schema.kinds.cross import Cross  # isort: skip
+from honestdp.schema.kinds.text import Text  # isort: skip
+from honestdp.schema.kinds.image import Image  # isort: skip
 
 __all__ = [
     "Boolean",
@@ -20,7 +22,9 @@ __all__ = [
     "Date",
     "Entries",
     "Hashed",
+    "Image",
     "Numeric",
     "Ordinal",
+    "Text",
     "column_kinds",
 ]

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 Block: TypeAlias = "Entries | csr_matrix"
 
+BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
+
 
 class Entries(NamedTuple):
     """The encoded cells of one column: per row a fixed number of entries.
