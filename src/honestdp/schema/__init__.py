@@ -2,7 +2,7 @@
 
 from honestdp.schema.encode import Encoded, open_rows
 from honestdp.schema.header import from_header
-from honestdp.schema.kinds import Categorical, Column, Entries, Numeric, column_kinds
+from honestdp.schema.kinds import Categorical, CellProblems, Column, Entries, Numeric, column_kinds
 from honestdp.schema.learn import Learnt, learn_bounds, with_bounds
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table
@@ -10,6 +10,7 @@ from honestdp.schema.target import Target
 
 __all__ = [
     "Categorical",
+    "CellProblems",
     "Column",
     "Encoded",
     "Entries",

@@ -65,6 +65,7 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
     sample = [*cells, *ODD_CELLS]
     if column.learns:
         column = _check_learning(column, sample)
+    _check_problems(column, sample)
     _check_names(column)
     _check_encoding(column, sample)
     _check_structure(column, sample)
@@ -199,6 +200,23 @@ def _check_learning(column: Column, sample: list[Any]) -> Column:
         same = made.name == column.name and made.encoded_names == column.encoded_names
         _require(column, same, "what is learnt must not change the encoded names: they are public")
     return made
+
+
+def _check_problems(column: Column, sample: list[Any]) -> None:
+    """Check the counts of unexpected cells: they add up over rows, and no cell raises."""
+    names = ("missing", "unreadable", "unknown", "outside")
+
+    def counts(values: list[Any]) -> NDArray[Any]:
+        with _nothing_raised(column, "problems"):
+            found = column.problems(cells_of(values))
+        _require(column, found.rows == len(values), "problems must count the rows")
+        _require(column, found.distinct_capped in (0, 1, 2), "distinct_capped must be 0, 1 or 2")
+        return np.array([getattr(found, name) for name in names])
+
+    total = sum(counts([cell]) for cell in sample)
+    message = f"problems must count rows: {', '.join(names)} of a column must be those of its cells"
+    _require(column, np.array_equal(counts(sample), total), message)
+    counts([])
 
 
 def _check_encoding(column: Column, sample: list[Any]) -> None:

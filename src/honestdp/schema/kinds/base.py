@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.registry import Registry
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Name
 from honestdp.schema.problems import Declaration
@@ -183,6 +184,37 @@ class Column(Declaration):
             numbers: From `learnt_from`.
         """
         raise NotImplementedError(f"{type(self).__name__}.with_learnt: see bin_of")
+
+    # What a keeper, or a user of the model, should know about cells
+
+    def problems(self, cells: Cells) -> CellProblems:
+        """Count the cells that the declaration does not expect, without noise: sensitive, unless
+        the rows are the caller's own.
+
+        Args:
+            cells: The column.
+
+        Returns:
+            The counts. By default missing cells and `distinct_capped` alone: override it where the
+            kind knows more.
+        """
+        missing = int(cells.missing().sum())
+        return CellProblems(len(cells), missing, distinct_capped=self.distinct(cells))
+
+    def distinct(self, cells: Cells) -> int:
+        """How many different values the encoded cells have, capped at 2; the cells themselves, as
+        long as something has to be learnt before they can be encoded. Sensitive."""
+        if not len(cells):
+            return 0
+        if self.learns:
+            return min(2, len(cells.categories()) + bool(cells.missing().any()))
+        positions, values = self.encode(cells)
+        positions = np.broadcast_to(positions, values.shape)
+        first = np.zeros(self.width)
+        first[positions[0]] = values[0]
+        same = (values == first[positions]).all(axis=1)
+        same &= (values != 0).sum(axis=1) == np.count_nonzero(first)
+        return 1 if same.all() else 2
 
     # Texts
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
@@ -86,6 +87,9 @@ class Categorical(Column):
         positions[:count] = np.arange(count)
         positions[MISSING], positions[UNKNOWN] = missing, other
         return positions
+
+    def problems(self, cells: Cells) -> CellProblems:
+        return CellProblems.of_categories(cells, self.categories, self.distinct(cells))
 
     def describe(self) -> str:
         return ", ".join(self.categories) + (", or another" if self.other else "")

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
@@ -169,6 +170,9 @@ class Numeric(Column):
         low, high = numbers
         missing = None if self.missing is None else min(max(self.missing, low), high)
         return Numeric(name=self.name, bounds=(low, high), missing=missing)
+
+    def problems(self, cells: Cells) -> CellProblems:
+        return CellProblems.of_numbers(cells, *self.range, self.distinct(cells))
 
     # Texts
 
