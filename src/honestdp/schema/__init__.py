@@ -2,7 +2,15 @@
 
 from honestdp.schema.encode import Encoded, open_rows
 from honestdp.schema.header import from_header
-from honestdp.schema.kinds import Categorical, CellProblems, Column, Entries, Numeric, column_kinds
+from honestdp.schema.kinds import (
+    Categorical,
+    CellProblems,
+    Column,
+    Entries,
+    Numeric,
+    Representative,
+    column_kinds,
+)
 from honestdp.schema.learn import Learnt, learn_bounds, with_bounds
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table
@@ -16,6 +24,7 @@ __all__ = [
     "Entries",
     "Learnt",
     "Numeric",
+    "Representative",
     "Schema",
     "Table",
     "Target",

@@ -69,6 +69,7 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
     _check_names(column)
     _check_encoding(column, sample)
     _check_structure(column, sample)
+    _check_representatives(column)
     if column.keeps_zeros:
         _check_zeros(column, sample)
 
@@ -258,6 +259,22 @@ def _check_encoding(column: Column, sample: list[Any]) -> None:
     for values in _typed_columns():
         with _nothing_raised(column, "encode"):
             column.encode(cells_of(values))
+
+
+def _check_representatives(column: Column) -> None:
+    """Check the cells at which effects are shown: their labels, and their places on an axis."""
+    found = list(column.representatives())
+    labels, positions = [one.label for one in found], [one.position for one in found]
+    texts = all(isinstance(label, str) and label for label in labels)
+    _require(column, texts, "the labels of representatives must be texts")
+    _require(column, len(set(labels)) == len(labels), "two representatives have one label")
+    places = [place for place in positions if place is not None]
+    _require(
+        column,
+        len(places) in (0, len(found)) and all(map(math.isfinite, places)),
+        "representatives have positions, finite numbers, for all or for none",
+    )
+    _require(column, places == sorted(places), "the positions of representatives must rise")
 
 
 def _check_rows(

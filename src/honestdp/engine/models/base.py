@@ -90,6 +90,15 @@ class Model(ABC):
         """[candidate, row, output] for dense inputs [row, ...] read by all candidates. A row's
         outputs must not depend on the other rows."""
 
+    def linear_part(self, params: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Weights [input, output] and bias [output], if the outputs are a row's inputs times the
+        weights, plus the bias; None, the default, if they are anything else.
+
+        Args:
+            params: One row of parameters.
+        """
+        return None
+
     def check(self, examples: Examples) -> None:
         """Raise `InputError` if these examples cannot be its input. Reads shapes only."""
         check_targets(self.loss, examples)

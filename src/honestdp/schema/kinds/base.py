@@ -49,6 +49,18 @@ class Entries(NamedTuple):
     values: NDArray[Any]
 
 
+class Representative(NamedTuple):
+    """A cell that stands for many, where the effect of a column is shown.
+
+    label: The text beside it. position: Its place on an axis; None: it has none, as a category.
+    cell: The cell as a table holds it.
+    """
+
+    label: str
+    position: float | None
+    cell: object
+
+
 class Column(Declaration):
     """A declared input column. Subclass it and register the class to add a kind.
 
@@ -141,6 +153,15 @@ class Column(Declaration):
         """What the column adds to the squared norm of a typical encoded row: an estimate from
         public facts, used to choose a step size. By default that of entries of size 1."""
         return float(self.entries)
+
+    def representatives(self) -> Sequence[Representative]:
+        """Cells at which a linear model's effect of the column is shown.
+
+        The effect at each is computed with `encode`. Positions are given for all of them, in
+        rising order (two make a line, more a curve), or for none (bars). By default there are
+        none: then the weight of every encoded column is shown as it is.
+        """
+        return ()
 
     # What has to be learnt before rows can be encoded: from one noisy histogram
 

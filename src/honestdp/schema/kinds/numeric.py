@@ -18,7 +18,7 @@ from pydantic import model_validator
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
 
 ENOUGH = 0.5  # share of rows that must exceed the noise; otherwise bins are merged in pairs
 
@@ -117,6 +117,9 @@ class Numeric(Column):
         values = np.where(np.isnan(values), self.missing_value, values)
         scaled = (np.clip(values, low, high) - low) / (high - low)
         return Entries(np.zeros(1, dtype=np.int64), scaled[:, None])
+
+    def representatives(self) -> Sequence[Representative]:
+        return [Representative(f"{value:g}", value, value) for value in self.range]
 
     @classmethod
     def encode_stored(

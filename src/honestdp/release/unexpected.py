@@ -1,0 +1,57 @@
+"""Cells that a schema does not expect, in rows that somebody wants predictions for.
+
+Only at prediction: the rows are the caller's own, so that counts of them cost nothing. Nothing here
+may be called on rows that a run protects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from honestdp.schema import CellProblems, Column, Schema, Table
+from honestdp.schema.cells import cells
+
+MOST = 10  # columns that are told one by one
+
+
+def unexpected(schema: Schema, table: Table) -> list[str]:
+    """One line for each column with cells that its declaration does not expect: unknown categories,
+    numbers outside the bounds, texts where numbers are declared. Counts, and no cell.
+
+    Args:
+        schema: The model's schema.
+        table: The rows to predict.
+
+    Example:
+        >>> from honestdp.schema import Categorical, Target, open_rows
+        >>> ward = Categorical(name="ward", categories=["a", "b"])
+        >>> visits = Schema(
+        ...     name="visits", columns=[ward], target=Target(column="back", classes=["no", "yes"])
+        ... )
+        >>> unexpected(visits, open_rows(visits, {"ward": ["a", "A", "c"]}))
+        ['ward: 2 of 3 cells are not among the categories']
+    """
+    lines = [
+        f"{column.name}: {', '.join(found.sentences())}"
+        for column, found in _problems(schema, table)
+        if found.sentences()
+    ]
+    more = len(lines) - MOST
+    return lines if more <= 0 else [*lines[:MOST], f"and {more} more columns"]
+
+
+def _problems(schema: Schema, table: Table) -> Iterator[tuple[Column, CellProblems]]:
+    if table.matrix is None:
+        for column in schema.columns:
+            yield column, column.problems(table.cells(column.name))
+        return
+    # Of a sparse matrix the stored cells alone: the others are zeros, and there may be billions.
+    for place in np.flatnonzero(np.diff(table.matrix.indptr)):
+        if place < len(schema.columns):
+            column = schema.columns[place]
+            stored = table.matrix.data[table.matrix.indptr[place] : table.matrix.indptr[place + 1]]
+            found = column.problems(cells(stored))
+            yield column, replace(found, rows=table.rows)
