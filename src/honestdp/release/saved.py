@@ -175,7 +175,7 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
     Example:
         >>> load("run").predict("new.csv")  # doctest: +SKIP
     """
-    files = _contents(folder)
+    files = read_files(folder)
     try:
         return read(files, module)
     except InputError as error:
@@ -192,17 +192,22 @@ def load_effects(folder: str | PathLike[str]) -> Effects:
     Raises:
         InputError: If a file is missing or altered, there is no winner, or it is not linear.
     """
-    files = _contents(folder)
+    files = read_files(folder)
     try:
-        architecture = winner_architecture(files)
-        if architecture is not None and not architecture.linear:
-            raise not_linear(architecture)
-        return read(files).effects()
+        return read_effects(files)
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
 
 
-def _contents(folder: str | PathLike[str]) -> dict[str, bytes]:
+def read_effects(files: dict[str, bytes]) -> Effects:
+    """As `load_effects`, from the contents of the files."""
+    architecture = winner_architecture(files)
+    if architecture is not None and not architecture.linear:
+        raise not_linear(architecture)
+    return read(files).effects()
+
+
+def read_files(folder: str | PathLike[str]) -> dict[str, bytes]:
     """The contents of a run's files by name."""
     if not isinstance(folder, (str, PathLike)):
         raise InputError(f"folder: is a {type(folder).__name__}; give the path to a run's folder")
