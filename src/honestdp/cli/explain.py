@@ -52,7 +52,8 @@ def command(
             typer.echo(line)
     hidden = len(effects.columns) - len(shown)
     if hidden:
-        console.note(f"{hidden} smaller columns are not shown; --all shows them")
+        some = "1 smaller column is" if hidden == 1 else f"{hidden} smaller columns are"
+        console.note(f"{some} not shown; --all shows all")
 
 
 def _print(table: Table) -> None:
