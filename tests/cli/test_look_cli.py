@@ -58,7 +58,7 @@ def test_predictions(run, shell) -> None:
 def test_predictions_tell_of_cells_that_the_schema_does_not_expect(run, shell) -> None:
     Path("odd.csv").write_text("age,ward\n20,north\n130,attic\nold,cellar\n,north\n")
     lines = [
-        "age: 1 of 4 cells is not readable as numbers, 1 of 4 cells is outside the bounds",
+        "age: 1 of 4 cells is not readable, 1 of 4 cells is outside the bounds",
         "ward: 2 of 4 cells are not among the categories",
     ]
     said = shell("predict", "run", "odd.csv", "--probabilities")

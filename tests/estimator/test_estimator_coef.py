@@ -22,9 +22,9 @@ def scores(made: HonestSearch) -> np.ndarray:
 
 def test_two_classes() -> None:
     made = search().fit(X, Y)
-    assert made.coef_.shape == (1, 3)
+    assert made.coef_.shape == (1, made.schema_.width)
     assert made.intercept_.shape == (1,)
-    assert made.feature_names_out_.tolist() == ["a", "b", "c"]
+    assert made.feature_names_out_.tolist() == made.schema_.encoded_names
     chance = 1 / (1 + np.exp(-scores(made)[:, 0]))
     assert made.predict_proba(X)[:, 1] == pytest.approx(chance, abs=1e-5)
 
@@ -41,7 +41,7 @@ def test_classes_whose_order_is_not_the_schemas() -> None:
 def test_three_classes() -> None:
     target = SCHEMA.target.model_copy(update={"classes": ("2", "0", "1")})
     made = search(schema=SCHEMA.model_copy(update={"target": target})).fit(X, Y)
-    assert made.coef_.shape == (3, 3)
+    assert made.coef_.shape == (3, made.schema_.width)
     assert made.intercept_.shape == (3,)
     shares = np.exp(scores(made))
     shares /= shares.sum(axis=1, keepdims=True)
@@ -52,14 +52,15 @@ def test_numbers_are_in_the_targets_unit() -> None:
     target = NUMBERS.target.model_copy(update={"bounds": (-5.0, 45.0)})
     made = search("linear", schema=NUMBERS.model_copy(update={"target": target}))
     made.fit(X, 20 + 10 * X[:, 0])
-    assert made.coef_.shape == (3,)
+    assert made.coef_.shape == (made.schema_.width,)
     assert isinstance(made.intercept_, float)
     assert made.predict(X) == pytest.approx(np.clip(scores(made), -5, 45), abs=1e-4)
 
 
 def test_categories_have_a_coefficient_each() -> None:
+    number = {"kind": "numeric", "name": "a", "bounds": (0, 1), "encode": "linear"}
     ward = {"kind": "categorical", "name": "c", "categories": ("x", "y"), "other": True}
-    schema = Schema(name="toy", columns=[SCHEMA.columns[0], ward], target=SCHEMA.target)
+    schema = Schema(name="toy", columns=[number, ward], target=SCHEMA.target)
     made = search(schema=schema).fit({"a": X[:, 0], "c": ["xyz"[i % 3] for i in range(len(X))]}, Y)
     assert made.feature_names_out_.tolist() == ["a", "c=x", "c=y", "c (other)"]
     assert made.coef_.shape == (1, 4)

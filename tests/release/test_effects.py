@@ -20,7 +20,21 @@ from honestdp.release.effects import effects_of
 from honestdp.release.predictor import Predictor
 from honestdp.release.weight_noise import weight_noise_sd
 from honestdp.runner.run import run
-from honestdp.schema import Categorical, Column, Entries, Numeric, Representative, Schema, Target
+from honestdp.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Counts,
+    Cross,
+    Date,
+    Entries,
+    Hashed,
+    Numeric,
+    Ordinal,
+    Representative,
+    Schema,
+    Target,
+)
 from honestdp.schema.cells import Cells
 
 LINEAR = ("untuned", "learnt", "numbers", "composition", "pick", "repeats", "threshold", "subset")
@@ -83,12 +97,12 @@ def test_bars_are_centred_and_lines_go_from_bound_to_bound():
 
 def test_the_noise_of_effects_is_that_of_noisy_weights():
     for schema in (SCHEMA, NUMBERS, THREE):
-        drawn = [effects_of(predictor(schema, seed=seed), 1.0) for seed in range(400)]
+        drawn = [effects_of(predictor(schema, seed=seed), 1.0) for seed in range(120)]
         wanted = {(e.column, e.label, e.class_): e.noise_sd for e in drawn[0]}
         for key, sd in wanted.items():
             values = [e.contribution for one in drawn for e in one
                       if (e.column, e.label, e.class_) == key]  # fmt: skip
-            assert np.std(values) == pytest.approx(sd, rel=0.15)
+            assert np.std(values) == pytest.approx(sd, rel=0.25)
 
 
 class Binned(Column):
@@ -155,6 +169,33 @@ def test_nothing_is_invented_for_networks(kind):
         released(kind)[0].effects()
 
 
+def test_every_kind_of_column_has_effects():
+    columns = (
+        Numeric(name="n", bounds=(0, 100), encode="both", bins=4, missing="own"),
+        Numeric(name="s", bounds=(0, 100), scale=(50, 10)),
+        Boolean(name="b"), Ordinal(name="o", categories=["S", "M", "L"]), Counts(name="w"),
+        Date(name="d", first="2020-01-01", last="2021-12-31"), Hashed(name="h", buckets=5),
+        Categorical(name="c", categories=["x", "y"]), Cross(name="b and c", columns=["b", "c"]),
+    )  # fmt: skip
+    schema = Schema(name="all", columns=columns, target=SCHEMA.target, row_scale=0.5)
+    one = predictor(schema)
+    found = {column.column: column for column in effects_of(one, 0.1).columns}
+    assert set(found) == {column.name for column in columns}
+    assert {name: column.kind for name, column in found.items()} == {
+        "n": "curve", "s": "curve", "b": "bars", "o": "bars", "w": "bars", "d": "bars",
+        "h": "bars", "c": "bars", "b and c": "bars",
+    }  # fmt: skip
+    curve = found["n"].effects
+    assert [e.label for e in curve] == ["12.5", "37.5", "62.5", "87.5", "(missing)"]
+    assert [e.position for e in found["s"].effects] == [0, 30, 70, 100]
+    rows = {"n": [12.5, None], "s": [1] * 2, "b": ["yes"] * 2, "o": ["S"] * 2, "w": [0] * 2,
+            "d": ["2020-01-01"] * 2, "h": ["x"] * 2, "c": ["x"] * 2}  # fmt: skip
+    said = outputs(one, rows)[:, 0]
+    assert curve[0].contribution - curve[4].contribution == pytest.approx(said[0] - said[1], 1e-4)
+    assert len(found["h"].effects) == 5
+    assert "kind count are those before" in effects_of(one, None).note
+
+
 def test_a_model_that_diverged_and_a_row_norm():
     with pytest.raises(InputError, match="not finite"):
         effects_of(predictor(SCHEMA, [np.nan] * 5), None)
@@ -195,7 +236,7 @@ def spread_of_runs(**facts: Any) -> tuple[float, float]:
     weights = torch.cat([one.predictor.parameters for one in found])
     stated = found[0].effects().noise_sd
     assert stated is not None
-    return float(weights.std()), stated
+    return float(weights.std()), stated / (found[0].schema.row_scale or 1.0)
 
 
 @pytest.mark.parametrize("setting", [

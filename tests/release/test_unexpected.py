@@ -10,7 +10,7 @@ from releases import SCHEMA, new_ledger, plan_of, released, table
 from scipy.sparse import csr_matrix
 
 from honestdp import PredictionWarning
-from honestdp.release.tested import tested
+from honestdp.release import tested as public_rows
 from honestdp.release.unexpected import MOST, unexpected
 from honestdp.runner.run import run
 from honestdp.schema import Numeric, Schema, Target, open_rows
@@ -18,7 +18,7 @@ from honestdp.schema.cells import cells
 
 ODD = {"x": [1, 11, "Quokka", None, -3], "c": ["a", "Quokka", "b", "", "A"]}
 LINES = [
-    "x: 1 of 5 cells is not readable as numbers, 2 of 5 cells are outside the bounds",
+    "x: 1 of 5 cells is not readable, 2 of 5 cells are outside the bounds",
     "c: 2 of 5 cells are not among the categories",
 ]
 
@@ -57,7 +57,7 @@ def test_nothing_is_said_while_a_run_trains_scores_or_is_tested(tmp_path) -> Non
 
     assert told(whole) == []
     release, _ = released("untuned")
-    assert told(lambda: tested(release, rows, cells(rows["y"]))) == []
+    assert told(lambda: public_rows.tested(release, rows, cells(rows["y"]))) == []
 
 
 def test_of_many_columns_only_the_first_are_named() -> None:

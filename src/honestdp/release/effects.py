@@ -7,18 +7,21 @@ that a number that is encoded in several ways has one curve.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from honestdp.errors import InputError
 from honestdp.models import Architecture
 from honestdp.release.predictor import Predictor
-from honestdp.schema import Column, Entries, Target
+from honestdp.schema import Column, Schema, Target
 from honestdp.schema.cells import cells
+from honestdp.schema.kinds.base import as_matrix
 
 Shape = Literal["bars", "curve", "line"]
 Floats = NDArray[np.float64]
@@ -31,7 +34,7 @@ class Effect:
     Attributes:
         column: The column.
         label: The cell: a category, or a number as text.
-        position: Its place on an axis; None for a category.
+        position: Its place on an axis; None for a category and for a missing cell.
         class_: The class that the output is for; None where a number is predicted.
         contribution: What the cell adds to the output, compared with the mean over the column's
             labels, in the unit of `Effects.unit`.
@@ -173,11 +176,13 @@ def effects_of(predictor: Predictor, noise_sd: float | None) -> Effects:
         base += mean
         found.append(one)
     found.sort(key=lambda one: -one.size)
-    note = ""
-    if schema.row_norm is not None:
-        note = f"These are the effects before a row is scaled to norm {schema.row_norm:g}."
     return Effects(
-        tuple(found), weights.classes, weights.unit, tuple(base.tolist()), weights.noise_sd, note
+        columns=tuple(found),
+        classes=weights.classes,
+        unit=weights.unit,
+        base=tuple(base.tolist()),
+        noise_sd=weights.noise_sd,
+        note=_note(schema),
     )
 
 
@@ -208,17 +213,30 @@ def _weights(predictor: Predictor, noise_sd: float | None) -> _Weights:
     weight, bias = linear_part(predictor)
     target = predictor.schema.target
     classes, unit = _outputs(target)
-    factor = 1.0
+    factor = predictor.schema.row_scale or 1.0  # of all encoded rows, so part of every effect
+    weight = weight * factor
     if target.bounds is not None:  # outputs from -1 to 1 stand for the bounds
         low, high = target.bounds
-        factor = (high - low) / 2
-        weight, bias = weight * factor, bias * factor + (low + high) / 2
+        half = (high - low) / 2
+        weight, bias = weight * half, bias * half + (low + half)
+        factor *= half
     if len(classes) > 1:  # what all outputs have in common changes no probability
         weight = weight - weight.mean(axis=1, keepdims=True)
         bias = bias - bias.mean()
-        factor = np.sqrt(1 - 1 / len(classes))
+        factor *= math.sqrt(1 - 1 / len(classes))
     noise = None if noise_sd is None else float(noise_sd * factor)
     return _Weights(weight, bias, classes, unit, noise)
+
+
+def _note(schema: Schema) -> str:
+    """What is scaled row by row, so that effects do not simply add up."""
+    if schema.row_norm is not None:
+        return f"These are the effects before a row is scaled to norm {schema.row_norm:g}."
+    if schema.scaled_together:
+        named = [column.label for column in schema.columns if column.scaled_together]
+        kinds = " and ".join(dict.fromkeys(named))
+        return f"Effects of kind {kinds} are those before a row's are scaled to one norm together."
+    return ""
 
 
 def _outputs(target: Target) -> tuple[tuple[str | None, ...], str]:
@@ -234,21 +252,19 @@ def _column_effect(column: Column, own: Floats, weights: _Weights) -> tuple[Colu
     """The effects of a column with these weights [encoded column, output], and the mean that they
     are compared with [output]."""
     shown = column.representatives()
-    if shown:
-        positions, values = column.encode(cells([one.cell for one in shown]))
-        positions = np.broadcast_to(positions, values.shape)
-        points = [(one.label, one.position) for one in shown]
-    else:  # the weights themselves
-        positions, values = np.arange(column.width)[:, None], np.ones((column.width, 1))
-        points = [(name, None) for name in column.encoded_names]
     mean = np.zeros(column.width)
-    if len(shown) > 1:
-        np.add.at(mean, positions, values / len(shown))
-    found = np.einsum("pe,peo->po", values, own[positions]) - mean @ own
-    sds = None if weights.noise_sd is None else weights.noise_sd * _lengths(
-        Entries(positions, values), mean
-    )  # fmt: skip
+    if shown:
+        points = [(one.label, one.position) for one in shown]
+        encoded = as_matrix(column.encode(cells([one.cell for one in shown])), column.width)
+        if len(shown) > 1:
+            mean = np.asarray(encoded.mean(axis=0)).ravel()
+        found = encoded @ own - mean @ own
+        lengths = _lengths(encoded, mean)
+    else:  # the weights themselves
+        points = [(name, None) for name in column.encoded_names]
+        found, lengths = own, np.ones(column.width)
     kind = _kind([position for _, position in points])
+    sds = None if weights.noise_sd is None else weights.noise_sd * lengths
     effects = tuple(
         Effect(
             column=column.name,
@@ -267,15 +283,16 @@ def _column_effect(column: Column, own: Floats, weights: _Weights) -> tuple[Colu
     return ColumnEffect(column.name, kind, size, largest, effects), mean @ own
 
 
-def _lengths(entries: Entries, mean: Floats) -> Floats:
+def _lengths(encoded: csr_matrix, mean: Floats) -> Floats:
     """The norm of every encoded cell's difference from the mean: by how much it multiplies the
     independent noises of the weights."""
-    positions, values = entries
-    squares = (values**2 - 2 * values * mean[positions]).sum(axis=1) + mean @ mean
+    own = np.asarray(encoded.multiply(encoded).sum(axis=1)).ravel()
+    squares: Floats = own - 2 * (encoded @ mean) + mean @ mean
     return np.sqrt(np.maximum(squares, 0))
 
 
 def _kind(positions: list[float | None]) -> Shape:
-    if any(position is None for position in positions):
+    places = sum(position is not None for position in positions)
+    if places < 2:
         return "bars"
-    return "line" if len(positions) == 2 else "curve"
+    return "line" if places == 2 else "curve"

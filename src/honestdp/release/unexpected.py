@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from honestdp.schema import CellProblems, Column, Schema, Table
+from honestdp.schema import CellProblems, Schema, Table
 from honestdp.schema.cells import cells
 
 MOST = 10  # columns that are told one by one
@@ -34,24 +34,24 @@ def unexpected(schema: Schema, table: Table) -> list[str]:
         >>> unexpected(visits, open_rows(visits, {"ward": ["a", "A", "c"]}))
         ['ward: 2 of 3 cells are not among the categories']
     """
-    lines = [
-        f"{column.name}: {', '.join(found.sentences())}"
-        for column, found in _problems(schema, table)
-        if found.sentences()
-    ]
+    found = ((name, problems.sentences()) for name, problems in _problems(schema, table))
+    lines = [f"{name}: {', '.join(sentences)}" for name, sentences in found if sentences]
     more = len(lines) - MOST
     return lines if more <= 0 else [*lines[:MOST], f"and {more} more columns"]
 
 
-def _problems(schema: Schema, table: Table) -> Iterator[tuple[Column, CellProblems]]:
+def _problems(schema: Schema, table: Table) -> Iterator[tuple[str, CellProblems]]:
+    """The problems of each column of the table, by its name."""
+    reads = {name: column for column in schema.columns for name in column.sources}
+    reads |= {column.name: column for column in schema.columns}  # before a pair that names it
     if table.matrix is None:
-        for column in schema.columns:
-            yield column, column.problems(table.cells(column.name))
+        for name in schema.input_names:
+            yield name, reads[name].problems(table.cells(name))
         return
     # Of a sparse matrix the stored cells alone: the others are zeros, and there may be billions.
-    for place in np.flatnonzero(np.diff(table.matrix.indptr)):
-        if place < len(schema.columns):
-            column = schema.columns[place]
-            stored = table.matrix.data[table.matrix.indptr[place] : table.matrix.indptr[place + 1]]
-            found = column.problems(cells(stored))
-            yield column, replace(found, rows=table.rows)
+    starts, wanted = table.matrix.indptr, set(schema.input_names)
+    for place in np.flatnonzero(np.diff(starts)):
+        name = table.names[place]
+        if name in wanted:
+            stored = cells(table.matrix.data[starts[place] : starts[place + 1]])
+            yield name, replace(reads[name].problems(stored), rows=table.rows)

@@ -106,10 +106,11 @@ def _panel(
 
 
 def _curve(title: str, points: Sequence[Effect], span: list[float]) -> Figure:
-    x, y = [one.position for one in points], [one.contribution for one in points]
+    placed = [one for one in points if one.position is not None]
+    x, y = [one.position for one in placed], [one.contribution for one in placed]
     traces: list[Figure] = []
-    if points[0].noise_sd is not None:
-        lower, upper = zip(*map(_ends, points), strict=True)
+    if placed[0].noise_sd is not None:
+        lower, upper = zip(*map(_ends, placed), strict=True)
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": [*x, *x[::-1]],
@@ -121,9 +122,17 @@ def _curve(title: str, points: Sequence[Effect], span: list[float]) -> Figure:
         {
             "type": "scatter", "mode": "lines+markers", "x": x, "y": y,
             "line": {"color": "accent", "width": 2.5}, "marker": {"color": "accent", "size": 5},
-            "hovertext": _hovers(points), "hoverinfo": "text",
+            "hovertext": _hovers(placed), "hoverinfo": "text",
         }
     )  # fmt: skip
+    for one in points:  # a case apart, such as a missing cell: a line across
+        if one.position is None:
+            hovers = _hovers([one]) * len(x)
+            traces.append({
+                "type": "scatter", "mode": "lines", "x": x, "y": [one.contribution] * len(x),
+                "line": {"color": "quiet", "width": 2, "dash": "dot"}, "hovertext": hovers,
+                "hoverinfo": "text",
+            })  # fmt: skip
     return _small(traces, title, HEIGHT, yaxis=_values(span), xaxis=axis(""))
 
 

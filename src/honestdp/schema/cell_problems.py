@@ -18,7 +18,7 @@ class CellProblems:
     Attributes:
         rows: All rows.
         missing: Rows whose cell is missing.
-        unreadable: Rows whose cell is there but is not a number, where a number is declared.
+        unreadable: Rows whose cell is there but is not a number (or date), where one is declared.
         unknown: Rows whose cell is there but is none of the declared categories or classes.
         outside: Rows whose cell is a number outside the declared bounds.
         distinct_capped: How many different values the encoded cells have: 0 (no rows), 1 (all
@@ -76,7 +76,7 @@ class CellProblems:
         """What was not expected, a sentence for each kind of problem; none for missing cells, for
         which every declaration says what they mean."""
         found = {
-            "not readable as numbers": self.unreadable,
+            "not readable": self.unreadable,
             "not among the categories": self.unknown,
             "outside the bounds": self.outside,
         }

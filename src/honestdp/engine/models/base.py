@@ -99,6 +99,11 @@ class Model(ABC):
         """
         return None
 
+    @property
+    def chooses_encoding(self) -> bool:
+        """Whether a plan may choose how rows are encoded: not for a model that is made already."""
+        return False
+
     def check(self, examples: Examples) -> None:
         """Raise `InputError` if these examples cannot be its input. Reads shapes only."""
         check_targets(self.loss, examples)

@@ -17,7 +17,8 @@ lines of the form that `honestdp schema` writes, the messages for wrong declarat
             return Entries(np.zeros(1, np.int64), (cells.places(self.yes)[:, None] >= 0) * 1.0)
 
 Privacy rests on the contract of `encode` and `bin_of`: row i of the result depends on cell i and
-the declaration alone; no cell raises; and all rows have the same number of stored entries.
+the declaration alone; no cell raises; and all rows have the same number of stored entries, or
+(texts) a number that follows from the row itself.
 `honestdp.testing.columns.check_column_kind` tests it.
 """
 
@@ -25,16 +26,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from honestdp.registry import Registry
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Name
 from honestdp.schema.problems import Declaration
+
+if TYPE_CHECKING:
+    from honestdp.schema.tables import Table
+
+Block: TypeAlias = "Entries | csr_matrix"
 
 
 class Entries(NamedTuple):
@@ -47,6 +54,17 @@ class Entries(NamedTuple):
 
     positions: NDArray[Any]
     values: NDArray[Any]
+
+
+def as_matrix(block: Block, width: int) -> csr_matrix:
+    """The encoded cells of a column as a matrix [row, encoded column], zeros that are stored
+    included."""
+    if not isinstance(block, Entries):
+        return block
+    rows, entries = block.values.shape
+    at = np.broadcast_to(block.positions, block.values.shape).ravel()
+    starts = np.arange(rows + 1) * entries
+    return csr_matrix((block.values.ravel(), at, starts), shape=(rows, width))
 
 
 class Representative(NamedTuple):
@@ -68,8 +86,9 @@ class Column(Declaration):
         kind: The name of the kind; a subclass declares it as `kind: Literal["mine"] = "mine"`.
         name: The column of the table that it is read from.
 
-    A subclass must define `encoded_names` and `encode`. By default nothing is learnt, a cell of 0
-    need not be encoded as 0, and the kind is never inferred from rows.
+    A subclass must define `encoded_names` and `encode`, or `encode_from` if it reads several columns
+    of the table. By default nothing is learnt, a cell of 0 need not be encoded as 0, and the kind is
+    never inferred from rows.
 
     Attributes:
         label: The kind's name in a report, such as "number".
@@ -80,6 +99,8 @@ class Column(Declaration):
         added_fields: Optional fields that the first release of the kind did not have. While they
             have their default they are not part of a schema's fingerprint, so that existing
             ledgers still fit.
+        scaled_together: Whether all columns of such kinds are scaled, in every row, to one public
+            norm together.
     """
 
     label: ClassVar[str] = ""
@@ -88,11 +109,17 @@ class Column(Declaration):
     remedies: ClassVar[Mapping[str, str]] = {"name": "give a text"}
     infer_order: ClassVar[int] = 0
     added_fields: ClassVar[frozenset[str]] = frozenset()
+    scaled_together: ClassVar[bool] = False
 
     kind: str
     name: Name
 
     # The encoding
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns of the table that it reads; by default the one of its name."""
+        return (self.name,)
 
     @property
     @abstractmethod
@@ -105,12 +132,12 @@ class Column(Declaration):
         return len(self.encoded_names)
 
     @property
-    def entries(self) -> int:
-        """Number of stored entries of a row in this column, the same for every row."""
+    def entries(self) -> int | None:
+        """Number of stored entries of a row in this column, the same for every row; None if a row
+        stores as many as it needs, as a text does."""
         return 1
 
-    @abstractmethod
-    def encode(self, cells: Cells) -> Entries:
+    def encode(self, cells: Cells) -> Block:
         """Encode the cells of every row.
 
         Args:
@@ -118,8 +145,51 @@ class Column(Declaration):
                 it; none of them ever raises.
 
         Returns:
-            The entries. Row i must depend on cell i and this declaration alone.
+            The entries; a SciPy CSR matrix [rows, width] if `entries` is None. Row i must depend on
+            cell i and this declaration alone.
         """
+        raise NotImplementedError(f"{type(self).__name__}: define encode or encode_from")
+
+    def encode_from(self, table: Table) -> Block:
+        """Encode the rows of a table; for kinds that read several of its columns.
+
+        Args:
+            table: The opened table. `table.cells(name)` is a column, `table.numbers(names)` several
+                as an array of numbers.
+
+        Returns:
+            As `encode`. Row i must depend on row i and this declaration alone.
+        """
+        return self.encode(table.cells(self.name))
+
+    def bound_to(self, others: Mapping[str, Column]) -> Column:
+        """Look up the other columns of the schema that the column refers to.
+
+        Args:
+            others: The columns of the schema, by name.
+
+        Returns:
+            The column that knows them; by default this one, which refers to none.
+
+        Raises:
+            ValueError: If one is not there, or does not suit.
+        """
+        return self
+
+    def as_one_hot(self) -> Column | None:
+        """The column with one entry of 1 a row, for pairs of columns; None if it has no such form."""
+        return None
+
+    def with_default_encoding(self, rich: bool) -> Column:
+        """Fill in how the column is encoded, where the schema leaves it open.
+
+        Args:
+            rich: Whether the table is large enough for many encoded columns, by public facts.
+
+        Returns:
+            A column that leaves nothing open; by default this one.
+        """
+        return self
 
     @property
     def keeps_zeros(self) -> bool:
@@ -151,15 +221,22 @@ class Column(Declaration):
     @property
     def squared_norm(self) -> float:
         """What the column adds to the squared norm of a typical encoded row: an estimate from
-        public facts, used to choose a step size. By default that of entries of size 1."""
-        return float(self.entries)
+        public facts, by which rows are scaled. By default that of entries of size 1."""
+        return float(self.entries or 1)
+
+    @property
+    def known_norm(self) -> float:
+        """The part of `squared_norm` that every row has, or nearly every one, whatever its cells.
+        By default none: then the norm of a typical row is learnt with noise."""
+        return 0.0
 
     def representatives(self) -> Sequence[Representative]:
         """Cells at which a linear model's effect of the column is shown.
 
-        The effect at each is computed with `encode`. Positions are given for all of them, in
-        rising order (two make a line, more a curve), or for none (bars). By default there are
-        none: then the weight of every encoded column is shown as it is.
+        The effect at each is computed with `encode`. Those with a position, in rising order, make a
+        line or a curve, the others bars; beside a curve, one without is a case apart, such as a
+        missing cell. By default there are none: then the weight of every encoded column is shown
+        as it is.
         """
         return ()
 
@@ -224,20 +301,28 @@ class Column(Declaration):
 
     def distinct(self, cells: Cells) -> int:
         """How many different values the encoded cells have, capped at 2; the cells themselves, as
-        long as something has to be learnt before they can be encoded. Sensitive."""
+        long as something has to be learnt before they can be encoded, and of a kind that reads
+        several columns of the table. Sensitive."""
         if not len(cells):
             return 0
-        if self.learns:
+        if self.learns or self.sources != (self.name,):
             return min(2, len(cells.categories()) + bool(cells.missing().any()))
-        positions, values = self.encode(cells)
-        positions = np.broadcast_to(positions, values.shape)
-        first = np.zeros(self.width)
-        first[positions[0]] = values[0]
-        same = (values == first[positions]).all(axis=1)
-        same &= (values != 0).sum(axis=1) == np.count_nonzero(first)
-        return 1 if same.all() else 2
+        found = as_matrix(self.encode(cells), self.width).copy()
+        found.eliminate_zeros()
+        found.sort_indices()
+        entries = np.diff(found.indptr)
+        if (entries != entries[0]).any():
+            return 2
+        stored = (one.reshape(len(cells), entries[0]) for one in (found.indices, found.data))
+        return 1 if all((one == one[:1]).all() for one in stored) else 2
 
     # Texts
+
+    @property
+    def encoding_words(self) -> str:
+        """How the column is encoded, in a few words for the plan; columns of equal words are listed
+        together. Empty: nothing worth a word."""
+        return ""
 
     def describe(self) -> str:
         """The declared values as a text, for the report."""
@@ -248,9 +333,10 @@ class Column(Declaration):
     def facts(self) -> dict[str, Any]:
         """The declaration as it enters the fingerprint of a schema."""
         found = self.model_dump(mode="json")
-        for name in self.added_fields:
-            if getattr(self, name) == type(self).model_fields[name].default:
-                del found[name]
+        for name, declared in type(self).model_fields.items():
+            key = declared.alias or name
+            if key in self.added_fields and getattr(self, name) == declared.default:
+                del found[key]
         return found
 
     @classmethod
