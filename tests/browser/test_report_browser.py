@@ -233,9 +233,9 @@ def test_effects_are_drawn_in_light_and_dark(page, troubles, pages):
     assert line.count() >= 1
     assert page.locator("#effects .errorbar").count() == 3
     at = 0 if page.locator("#plot-effect-0 .fills path").count() else 1
-    assert page.evaluate(BAND.format(at)) == "rgb(215, 230, 247)"
+    assert page.evaluate(BAND.format(at)) == "rgb(176, 205, 238)"
     page.emulate_media(color_scheme="dark")
-    assert becomes(page, BAND.format(at), "rgb(29, 44, 63)")
+    assert becomes(page, BAND.format(at), "rgb(37, 64, 95)")
     told = hover(page, "#effects .barlayer .point >> nth=0")
     assert any(told.startswith(f"{label}: ") for label in ("a", "b", "(other)"))
     page.locator("#effects summary").click()

@@ -186,7 +186,7 @@ def test_every_kind_of_column_has_effects():
         "h": "bars", "c": "bars", "b and c": "bars",
     }  # fmt: skip
     curve = found["n"].effects
-    assert [e.label for e in curve] == ["12.5", "37.5", "62.5", "87.5", "(missing)"]
+    assert [e.label for e in curve] == ["0 to 25", "25 to 50", "50 to 75", "75 to 100", "(missing)"]
     assert [e.position for e in found["s"].effects] == [0, 30, 70, 100]
     rows = {"n": [12.5, None], "s": [1] * 2, "b": ["yes"] * 2, "o": ["S"] * 2, "w": [0] * 2,
             "d": ["2020-01-01"] * 2, "h": ["x"] * 2, "c": ["x"] * 2}  # fmt: skip

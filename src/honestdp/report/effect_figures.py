@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from honestdp.report.figures import Figure, axis, figure, plain
 
@@ -114,8 +114,8 @@ def _curve(title: str, points: Sequence[Effect], span: list[float]) -> Figure:
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": [*x, *x[::-1]],
-                "y": [*upper, *lower[::-1]], "fill": "toself", "fillcolor": "shade0",
-                "line": {"width": 0, "color": "shade0"}, "hoverinfo": "skip",
+                "y": [*upper, *lower[::-1]], "fill": "toself", "fillcolor": "shade1",
+                "line": {"width": 0, "color": "shade1"}, "hoverinfo": "skip",
             }
         )  # fmt: skip
     traces.append(
@@ -152,14 +152,19 @@ def _bars(title: str, points: Sequence[Effect], span: list[float]) -> Figure:
     left = len(points) - len(shown)
     more = f" ({left} more)" if left else ""
     labels = [plain(_short(one.label, LONGEST)) for one in shown]
-    ticks = {"tickmode": "array", "tickvals": places, "ticktext": labels, "showgrid": False}
+    ticks: dict[str, Any] = {
+        "tickmode": "array",
+        "tickvals": places,
+        "ticktext": labels,
+        "showgrid": False,
+    }
     height = max(HEIGHT // 2, 90 + BAR * len(shown))
     return _small(
         [bars], title + more, height, xaxis=_values(span), yaxis=axis("", **ticks), bargap=0.3
     )
 
 
-def _small(traces: list[Figure], title: str, height: int, **layout: Figure | float) -> Figure:
+def _small(traces: list[Figure], title: str, height: int, **layout: Any) -> Figure:
     head = {"text": plain(title), "x": 0.02, "xanchor": "left", "y": 0.97, "yanchor": "top",
             "font": {"size": 14, "color": "ink"}}  # fmt: skip
     margin = {"l": 44, "r": 12, "t": 36, "b": 36}

@@ -1,11 +1,11 @@
 """What is public about a table, declared; and rows as numbers, by those declarations alone."""
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.encode import Encoded, open_rows
 from honestdp.schema.header import from_header
 from honestdp.schema.kinds import (
     Boolean,
     Categorical,
-    CellProblems,
     Column,
     Counts,
     Cross,

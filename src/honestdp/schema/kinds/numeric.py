@@ -9,6 +9,7 @@ cells are counted in a histogram over a declared outer range, noise is added to 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -198,7 +199,7 @@ class Numeric(Column):
         elif self.has_bins:
             cuts = [f"{cut:.6g}" for cut in self.bin_edges]
             names.append(f"{self.name} below {cuts[0]}")
-            pairs = zip(cuts, cuts[1:], strict=False)
+            pairs = pairwise(cuts)
             names += [f"{self.name} from {one} to {other}" for one, other in pairs]
             names.append(f"{self.name} from {cuts[-1]}")
             if len(set(names)) < len(names):  # edges closer than their digits
@@ -257,13 +258,14 @@ class Numeric(Column):
         of its own."""
         low, high = self.range
         if self.has_bins:
-            ends = np.array([low, *self.bin_edges, high])
-            values = ((ends[1:] + ends[:-1]) / 2).tolist()
+            pairs = pairwise((low, *self.bin_edges, high))
+            named = {f"{one:.6g} to {other:.6g}": (one + other) / 2 for one, other in pairs}
         else:
             shift, width = self.scale if isinstance(self.scale, tuple) else (low, np.inf)
             bends = shift - FARTHEST * width, shift + FARTHEST * width
             values = [low, *(bend for bend in bends if low < bend < high), high]
-        found = [Representative(f"{value:.6g}", value, value) for value in values]
+            named = {f"{value:.6g}": value for value in values}
+        found = [Representative(label, value, value) for label, value in named.items()]
         return [*found, Representative("(missing)", None, None)] if self.missing == "own" else found
 
     @classmethod
