@@ -18,6 +18,7 @@ __all__ = [
     "Ledger",
     "Metric",
     "Plan",
+    "PredictionWarning",
     "Procedure",
     "Release",
     "Schema",
@@ -33,7 +34,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from honestdp.errors import BudgetError, FolderError, InputError, Interrupted, SearchError
+    from honestdp.errors import (
+        BudgetError,
+        FolderError,
+        InputError,
+        Interrupted,
+        PredictionWarning,
+        SearchError,
+    )
     from honestdp.estimator import HonestSearch
     from honestdp.ledger import Ledger
     from honestdp.metrics import Metric
@@ -64,6 +72,7 @@ _HOMES = {
     "Ledger": "honestdp.ledger",
     "Metric": "honestdp.metrics",
     "Plan": "honestdp.planning.plan",
+    "PredictionWarning": "honestdp.errors",
     "Procedure": "honestdp.procedures",
     "Release": "honestdp.release.released",
     "Schema": "honestdp.schema",

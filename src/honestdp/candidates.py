@@ -7,13 +7,13 @@ the data was opened, never from the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from honestdp.errors import between, fail, not_negative
-from honestdp.optimizers import Hyperparameter, Optimizer, optimizers
+from honestdp.optimizers import Hyperparameter, Optimizer, optimizer, optimizers
 from honestdp.units import LARGEST_NOISE
 
 CLIPPINGS = ("norm", "automatic")
@@ -157,3 +157,19 @@ def _checked(chosen: type[Optimizer], given: Mapping[str, Any]) -> Mapping[str, 
         known.check(name, value)
     own = chosen.hyperparameters
     return MappingProxyType({one.name: given.get(one.name, one.default) for one in own})
+
+
+def for_lots(candidate: Candidate, steps: int, before: float, after: float) -> Candidate:
+    """The same candidate for lots of another size: its learning rate grows with them where its
+    rule's steps are proportional to a lot's sum.
+
+    Args:
+        candidate: The candidate.
+        steps: How many lots the training reads.
+        before: The lot size that the candidate was chosen for.
+        after: The lot size that it trains with now.
+    """
+    rule = optimizer(candidate.rule)
+    if not rule.scales_with_lot:
+        return candidate
+    return replace(candidate, learning_rate=rule.rate(candidate, steps, after) * (after / before))

@@ -26,6 +26,10 @@ class SearchError(RuntimeError):
     """A paid search failed. The message gives only the type of the error, to protect the data."""
 
 
+class PredictionWarning(UserWarning):
+    """Rows to predict have cells that the schema does not expect; the message has counts alone."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was interrupted and can be resumed; the message says how."""
 

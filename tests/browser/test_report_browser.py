@@ -57,6 +57,7 @@ def pages(tmp_path_factory) -> dict[str, str]:
     written = {
         "composition": report_html(release.card, ledger, {"accuracy": 0.84, "rows": 99}),
         "best": report_html(best.card, bests),
+        "effects": report_html(best.card, bests, effects=best.effects()),
         "simulated": report_html(hostile),
         "planted": report_html(Card.from_json(json.dumps(planted(json.loads(odd.to_json()))))),
     }
@@ -77,7 +78,7 @@ def drawn(page: Page) -> int:
     return page.locator(".js-plotly-plot .main-svg:first-child").count()
 
 
-@pytest.mark.parametrize("kind", ["composition", "best", "simulated", "planted"])
+@pytest.mark.parametrize("kind", ["composition", "best", "effects", "simulated", "planted"])
 def test_it_loads_offline_without_a_complaint(page, troubles, asked, pages, kind):
     page.on("dialog", lambda dialog: pytest.fail("a script ran"))
     page.goto(pages[kind])
@@ -187,11 +188,12 @@ def test_dark_mode_changes_the_page_and_the_plots(page, troubles, pages):
 
 
 @pytest.mark.parametrize("width", [320, 360, 768])
-@pytest.mark.parametrize("kind", ["composition", "best", "planted"])
+@pytest.mark.parametrize("kind", ["composition", "best", "effects", "planted"])
 def test_nothing_is_wider_than_the_screen(page, pages, kind, width):
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(pages[kind])
     page.wait_for_selector("#plot-costs .main-svg")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
     for tab in page.locator("[role=tab]").all():
         tab.click()
         assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -216,6 +218,28 @@ def test_on_paper_all_is_there(page, troubles, pages, tmp_path):
     page.emulate_media(media="screen")
     assert becomes(page, OPEN, 0)
     assert shown(page) == ["scores"]
+    assert troubles == []
+
+
+BAND = "getComputedStyle(document.querySelector('#plot-effect-{} .fills path')).fill"
+
+
+def test_effects_are_drawn_in_light_and_dark(page, troubles, pages):
+    page.goto(pages["effects"])
+    page.wait_for_selector("#plot-effect-1 .main-svg")
+    assert drawn(page) == 3
+    bars, line = page.locator("#effects .barlayer .point"), page.locator("#effects .js-line")
+    assert bars.count() == 3
+    assert line.count() >= 1
+    assert page.locator("#effects .errorbar").count() == 3
+    at = 0 if page.locator("#plot-effect-0 .fills path").count() else 1
+    assert page.evaluate(BAND.format(at)) == "rgb(176, 205, 238)"
+    page.emulate_media(color_scheme="dark")
+    assert becomes(page, BAND.format(at), "rgb(37, 64, 95)")
+    told = hover(page, "#effects .barlayer .point >> nth=0")
+    assert any(told.startswith(f"{label}: ") for label in ("a", "b", "(other)"))
+    page.locator("#effects summary").click()
+    assert "lowest" in page.locator("#effects table").text_content()
     assert troubles == []
 
 

@@ -41,6 +41,11 @@ class Console:
         if not self.silent:
             _stderr().print(text, style=style, markup=False, soft_wrap=True)
 
+    def warn(self, text: str) -> None:
+        """Print a line that somebody who reads the result should see: with --json too."""
+        if not self.quiet:
+            _stderr().print(text, style="yellow", markup=False, soft_wrap=True)
+
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
         """Show a spinner with a text during the block; nothing if stderr is not a terminal."""

@@ -26,20 +26,27 @@ def command(
 ) -> None:
     """Print the predictions of a saved model for raw rows, one line each.
 
+    Cells that the schema does not expect (unknown categories, numbers outside the bounds, texts in
+    place of numbers) are counted on stderr, one line per column.
+
     Example: honestdp predict run new-visits.csv --out answers.csv
     """
     console = Console(json_, quiet)
     with console.busy("predicting"):
         from honestdp.release.saved import load
+        from honestdp.release.unexpected import unexpected
         from honestdp.schema import open_rows
 
         found = load(run)
         rows = open_rows(found.schema, data)
-        answers = found.predict(rows).tolist()
+        answers = found.predict(rows, warn=False).tolist()
         column, classes = found.schema.target.column, found.schema.target.classes
         if probabilities and classes is None:
             raise InputError("probabilities: this model predicts a number, not classes")
-        chances = found.predict_proba(rows).tolist() if probabilities else None
+        chances = found.predict_proba(rows, warn=False).tolist() if probabilities else None
+        odd = unexpected(found.schema, rows)
+    for line in odd:
+        console.warn(line)
     if json_ and out is None:
         typer.echo(json.dumps({column: answers, **({"probabilities": chances} if chances else {})}))
         return

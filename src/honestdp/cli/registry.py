@@ -35,6 +35,7 @@ OWN = {
         "plan": "plan:command",
         "schema": "schema:command",
         "predict": "predict:command",
+        "explain": "explain:command",
         "card": "card:command",
         "report": "report:command",
         "words": "words:command",

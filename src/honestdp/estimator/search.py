@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from honestdp.errors import InputError, fail, seed_and_ledger
 from honestdp.estimator import inputs
 from honestdp.estimator import repr as representation
+from honestdp.estimator.coefficients import coefficients
 from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
 from honestdp.estimator.labels import check_kind, checked_dtype, decoded, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
@@ -123,6 +124,11 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             values if they are true and false, else text.
         n_features_in_: Number of features.
         feature_names_in_: Their names, if X has names.
+        coef_: The weights of the encoded columns of a linear model: [1, column] for two classes,
+            [class, column] for more, [column] in the target's unit for a number.
+        intercept_: Its intercept.
+        feature_names_out_: The names of the encoded columns; `release_.effects()` shows what they
+            mean, and how much is noise.
 
     Example:
         >>> from honestdp.datasets import adult
@@ -547,6 +553,31 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         if fitted is not None or given is not None:
             inputs.warn_names(fitted is not None)
         return rows.in_order(wanted if fitted is None else list(fitted), wanted)
+
+    # The model
+
+    def _coefficients(self) -> tuple[Any, Any]:
+        if not hasattr(self, "release_"):
+            raise AttributeError(f"{ME} is not fitted yet: it has no coef_ and no intercept_")
+        classes = self.schema_.target.classes
+        return coefficients(self.release_, None if classes is None else self._order)
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """The weights of the encoded columns, in scikit-learn's shapes; linear models have them."""
+        found: NDArray[Any] = self._coefficients()[0]
+        return found
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercept, in scikit-learn's shapes; linear models have it."""
+        return self._coefficients()[1]
+
+    @property
+    def feature_names_out_(self) -> NDArray[Any]:
+        """The names of the encoded columns, in the order of `coef_`; linear models have them."""
+        self._coefficients()
+        return np.array(self.schema_.encoded_names, dtype=object)
 
     # Files
 

@@ -109,6 +109,8 @@ class Architecture(ABC):
         options: What a grid may set.
         reads_sparse: Whether the model's `clipped_sum` takes sparse rows.
         steps_factor: Number of steps it needs by default, relative to a linear model.
+        linear: Whether its outputs are linear in a row's encoded inputs, so that the model's
+            `linear_part` says what each column adds to them.
         probed: Whether a saved model's outputs on made-up rows are stored and compared when it is
             loaded; for models whose code is not in the library.
 
@@ -126,6 +128,7 @@ class Architecture(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
     reads_sparse: ClassVar[bool] = False
     steps_factor: ClassVar[float] = 3
+    linear: ClassVar[bool] = False
     probed: ClassVar[bool] = True
 
     def __init_subclass__(cls, **more: Any) -> None:

@@ -19,6 +19,7 @@ class LinearArchitecture(Architecture):
     names = (ModelName("logistic", numbers=False), ModelName("linear", classes=False))
     reads_sparse = True
     steps_factor = 1
+    linear = True
     probed = False
 
     def engine(self) -> Callable[..., Any]:

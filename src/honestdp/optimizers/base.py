@@ -127,7 +127,7 @@ class Optimizer(ABC):
             learning rate.
         between: The slot that holds the result while a step has read only some of its lots.
         scales_with_lot: Whether its steps are proportional to the lot's sum, so that the learning
-            rate has to grow with the lot size (see `rescaled` in `honestdp.runner.training`).
+            rate has to grow with the lot size (see `honestdp.candidates.for_lots`).
         follows_noise: Whether its step size follows from the noise and other public facts: then
             fewer steps do as well (see `honestdp.planning.defaults`).
 
@@ -200,6 +200,20 @@ class Optimizer(ABC):
             The parameters and the state; by default both as they are.
         """
         return params, state
+
+    def noise_sd(self, knobs: Knobs, average: bool) -> Array | None:
+        """The standard deviation that the noise alone gives a parameter by the end of a training,
+        that is with gradients of zero.
+
+        Args:
+            knobs: The candidates' numbers.
+            average: Whether the result is the mean of the second half of the steps.
+
+        Returns:
+            One number a candidate; None, the default, where no formula is known: then it is
+            simulated.
+        """
+        return None
 
     @property
     def lots(self) -> int:

@@ -136,6 +136,12 @@ def read_model(
     return file, schema, found
 
 
+def winner_architecture(files: Mapping[str, bytes]) -> Architecture | None:
+    """The winner's kind of model, for which no code of a module is needed; None: no winner."""
+    winner = from_json(ModelFile, files[MODEL], MODEL).winner
+    return None if winner is None else winner.architecture.architecture
+
+
 def _place(index: int) -> str:
     """The winner's tensors have their own names, those of others are numbered."""
     return f"others/{index}/" if index else ""

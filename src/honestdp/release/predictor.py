@@ -5,6 +5,7 @@ All of it may be released: the schema is public or paid for, the parameters are 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +16,10 @@ from torch import Tensor
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.models import Model, named
 from honestdp.engine.score import predict, probabilities
-from honestdp.errors import InputError
+from honestdp.errors import InputError, PredictionWarning
 from honestdp.planning.grid import Setting
-from honestdp.schema import Schema
+from honestdp.release.unexpected import unexpected
+from honestdp.schema import Schema, open_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +38,27 @@ class Predictor:
         """The parameters by name."""
         return named(self.model, self.parameters)
 
-    def predict(self, table: Any) -> NDArray[Any]:
-        """Predict the target of raw rows: one class or number per row, as in the table."""
-        found = predict(self.model, self.parameters.unsqueeze(0), self._rows(table))
+    def predict(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
+        """Predict the target of raw rows: one class or number per row, as in the table.
+
+        With `warn`, cells that the schema does not expect are told as a `PredictionWarning`.
+        """
+        found = predict(self.model, self.parameters.unsqueeze(0), self._rows(table, warn))
         return self.schema.decode_targets(found[0].numpy())
 
-    def predict_proba(self, table: Any) -> NDArray[Any]:
-        """Predict class probabilities of raw rows, [row, class]."""
-        return probabilities(self.model, self.parameters.unsqueeze(0), self._rows(table))[0].numpy()
+    def predict_proba(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
+        """Predict class probabilities of raw rows, [row, class]; `warn` as in `predict`."""
+        rows = self._rows(table, warn)
+        return probabilities(self.model, self.parameters.unsqueeze(0), rows)[0].numpy()
 
-    def _rows(self, table: Any) -> Examples:
+    def _rows(self, table: Any, warn: bool) -> Examples:
         sparse = None if self.model.reads_sparse else False
+        table = open_rows(self.schema, table)
         inputs = self.schema.encode_inputs(table, sparse=sparse)
+        if warn:
+            lines = unexpected(self.schema, table)
+            if lines:
+                warnings.warn("; ".join(lines), PredictionWarning, stacklevel=4)
         if not inputs.shape[0]:
             raise InputError("table: holds no row; give rows to predict")
         kind = torch.long if self.model.loss.classes else torch.float32

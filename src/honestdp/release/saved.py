@@ -17,8 +17,10 @@ from honestdp.errors import InputError, fail
 from honestdp.files import ANYONE, replace_file
 from honestdp.json_files import sha256
 from honestdp.release.card import Card
-from honestdp.release.model_files import read_model
+from honestdp.release.effects import Effects, effects_of, linear_part, not_linear
+from honestdp.release.model_files import read_model, winner_architecture
 from honestdp.release.predictor import Predictor
+from honestdp.release.weight_noise import weight_noise_sd
 from honestdp.run_files import CARD, FILES, MODEL, way_to
 from honestdp.schema import Schema
 from honestdp.text import small, up
@@ -70,11 +72,12 @@ class Released:
         """The delta of everything released."""
         return self.card.guarantee.delta
 
-    def predict(self, table: Any) -> NDArray[Any]:
+    def predict(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
         """Predict the target of raw rows with the winner.
 
         Args:
             table: A path or a table in memory, with the schema's columns.
+            warn: Whether cells that the schema does not expect are told as a `PredictionWarning`.
 
         Returns:
             One class or number per row, as in the table.
@@ -82,13 +85,14 @@ class Released:
         Raises:
             InputError: If the table does not fit the schema, or there is no winner.
         """
-        return self.predictor.predict(table)
+        return self.predictor.predict(table, warn=warn)
 
-    def predict_proba(self, table: Any) -> NDArray[Any]:
+    def predict_proba(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
         """Predict class probabilities of raw rows with the winner.
 
         Args:
             table: A path or a table in memory, with the schema's columns.
+            warn: Whether cells that the schema does not expect are told as a `PredictionWarning`.
 
         Returns:
             An array [row, class], classes in the schema's order.
@@ -96,7 +100,27 @@ class Released:
         Raises:
             InputError: If the table does not fit the schema, or there is no winner.
         """
-        return self.predictor.predict_proba(table)
+        return self.predictor.predict_proba(table, warn=warn)
+
+    def effects(self) -> Effects:
+        """What each column adds to the winner's prediction, for linear models. It costs nothing:
+        it is computed from what was released.
+
+        Returns:
+            The effects by column, the largest first, with the standard deviation that the noise
+            alone gives them; iterate over it for a table of `Effect`.
+
+        Raises:
+            InputError: If the model is not linear (`mlp`, a torch module), or there is no winner.
+
+        Example:
+            >>> for one in load("run").effects():  # doctest: +SKIP
+            ...     print(one.column, one.label, one.contribution, one.noise_sd)
+        """
+        winner = self.predictor
+        linear_part(winner)  # before its noise is computed, which may take a simulation
+        noise = weight_noise_sd(self.card, winner.setting, winner.model.parameters)
+        return effects_of(winner, noise)
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write card.json, model.json and model.safetensors.
@@ -151,6 +175,40 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
     Example:
         >>> load("run").predict("new.csv")  # doctest: +SKIP
     """
+    files = read_files(folder)
+    try:
+        return read(files, module)
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from None
+
+
+def load_effects(folder: str | PathLike[str]) -> Effects:
+    """Read the effects of a release from the folder of a finished run: `load(folder).effects()`,
+    but for a torch module it says that it has none instead of asking for its code.
+
+    Args:
+        folder: The folder, as `run` or `save` wrote it.
+
+    Raises:
+        InputError: If a file is missing or altered, there is no winner, or it is not linear.
+    """
+    files = read_files(folder)
+    try:
+        return read_effects(files)
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from None
+
+
+def read_effects(files: dict[str, bytes]) -> Effects:
+    """As `load_effects`, from the contents of the files."""
+    architecture = winner_architecture(files)
+    if architecture is not None and not architecture.linear:
+        raise not_linear(architecture)
+    return read(files).effects()
+
+
+def read_files(folder: str | PathLike[str]) -> dict[str, bytes]:
+    """The contents of a run's files by name."""
     if not isinstance(folder, (str, PathLike)):
         raise InputError(f"folder: is a {type(folder).__name__}; give the path to a run's folder")
     place = Path(folder)
@@ -165,10 +223,7 @@ def load(folder: str | PathLike[str], module: Any = None) -> Released:
                 raise
             way = way_to(place, "give a run's folder")
             raise InputError(f"{place / name}: cannot be read; {way}") from None
-    try:
-        return read(files, module)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+    return files
 
 
 def read(files: dict[str, bytes], module: Any = None) -> Released:

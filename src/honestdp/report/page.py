@@ -1,4 +1,5 @@
-"""The report of a run: one offline HTML file, from the card and the ledger's history alone.
+"""The report of a run: one offline HTML file, from the card, the ledger's history and what was
+released with the card: for a linear model also its effects.
 
 The page uses no network. Its content security policy allows only the scripts and style sheets that
 it contains, by their hashes.
@@ -13,7 +14,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -24,10 +25,14 @@ from honestdp.ledger import Charge, Ledger
 from honestdp.release.card import Card, verify
 from honestdp.report import view_model
 from honestdp.report.candidate_figures import Candidates
+from honestdp.report.effect_figures import EffectPanels
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
 from honestdp.report.inputs import Declared, TestResults
 from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.text import small, up
+
+if TYPE_CHECKING:
+    from honestdp.release.effects import Effects
 
 
 def write_report(folder: str | Path, ledger: Ledger | None = None) -> Path:
@@ -40,7 +45,7 @@ def write_report(folder: str | Path, ledger: Ledger | None = None) -> Path:
         raise InputError(f"{place}: holds no {CARD}; give the folder of a finished run")
     card, tested = Card.load(place), _tested(place / TESTED)
     charge = None if ledger is None else verify(place, ledger)  # the model too
-    page = _checked_page(card, ledger, charge, tested).encode()
+    page = _checked_page(card, ledger, charge, tested, _effects(place, card)).encode()
     try:
         replace_file(place / REPORT, page)
         (place / REPORT).chmod(0o644)  # public, like the card
@@ -62,20 +67,44 @@ def _tested(file: Path) -> dict[str, Any] | None:
     return found
 
 
+def _effects(place: Path, card: Card) -> Effects | str | None:
+    """The effects of the model in a run's folder; a reason if it has none, None without a model."""
+    if card.winner is None:
+        return None
+    from honestdp.release.saved import read_effects, read_files  # which need torch
+
+    try:
+        files = read_files(place)
+    except InputError:  # the card alone
+        return None
+    try:
+        return read_effects(files)
+    except InputError as error:
+        return str(error)
+
+
 def report_html(
-    card: Card, ledger: Ledger | None = None, tested: Mapping[str, Any] | None = None
+    card: Card,
+    ledger: Ledger | None = None,
+    tested: Mapping[str, Any] | None = None,
+    effects: Effects | str | None = None,
 ) -> str:
     """Render the report as one HTML page: the guarantee, the cost, the result.
 
     ledger: Refused unless the card verifies against it. tested: Results on public rows, such as
-    {"accuracy": 0.84, "rows": 16281}.
+    {"accuracy": 0.84, "rows": 16281}. effects: Those of the released model, `release.effects()`, or
+    why it has none.
     """
     charge = None if ledger is None else verify(card, ledger)
-    return _checked_page(card, ledger, charge, tested)
+    return _checked_page(card, ledger, charge, tested, effects)
 
 
 def _checked_page(
-    card: Card, ledger: Ledger | None, charge: Charge | None, tested: Mapping[str, Any] | None
+    card: Card,
+    ledger: Ledger | None,
+    charge: Charge | None,
+    tested: Mapping[str, Any] | None,
+    effects: Effects | str | None,
 ) -> str:
     """Render the page; a card that no run could have written is refused in one line."""
     if not card.mark and card.ledger is None:
@@ -84,7 +113,7 @@ def _checked_page(
         )
     figures = None if tested is None else TestResults.of(dict(tested))
     try:
-        return _page(card, ledger, charge, figures)
+        return _page(card, ledger, charge, figures, effects)
     except (ArithmeticError, LookupError) as error:  # from numbers that no run writes
         if charge is not None:
             raise
@@ -94,7 +123,11 @@ def _checked_page(
 
 
 def _page(
-    card: Card, ledger: Ledger | None, charge: Charge | None, tested: TestResults | None
+    card: Card,
+    ledger: Ledger | None,
+    charge: Charge | None,
+    tested: TestResults | None,
+    effects: Effects | str | None,
 ) -> str:
     declared = Declared.of(card)
     budget = None if ledger is None or charge is None else view_model.Budget.of(ledger, charge)
@@ -103,6 +136,9 @@ def _page(
     if budget is not None and len(budget.points) > 1:
         figures["budget"] = budget_figure(budget)
     tabs = [] if candidates is None else _tabs(candidates, figures)
+    drawn = effects if effects is None or isinstance(effects, str) else EffectPanels.of(effects)
+    if isinstance(drawn, EffectPanels):
+        figures |= {panel.name: panel.figure for panel in drawn.panels}
     library, style, script = _plotly(), _source("page.css"), _source("page.js")
     return _templates().get_template("page.html").render(
         card=card,
@@ -113,6 +149,7 @@ def _page(
         costs=costs,
         candidates=candidates,
         tabs=tabs,
+        effects=drawn,
         trained_on=view_model.trained_on(declared),
         scored_on=view_model.scored_on(declared),
         shows_all=card.releases_all,

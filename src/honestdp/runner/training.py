@@ -10,13 +10,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from honestdp.candidates import Candidate
+from honestdp.candidates import Candidate, for_lots
 from honestdp.engine.examples import examples
 from honestdp.engine.models import Model
 from honestdp.engine.train import Schedule, Trained, check_rules, check_steps
 from honestdp.errors import fail
 from honestdp.executors import Executor, Work
-from honestdp.optimizers import optimizer
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
@@ -51,11 +50,7 @@ def models_of(plan: Plan) -> list[Model]:
 
 def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
     """The winner of a tuning subset, its learning rate scaled to the larger lots of the rest."""
-    rule = optimizer(candidate.rule)
-    if not rule.scales_with_lot:
-        return candidate
-    rate = rule.rate(candidate, rest.steps, rest.lot_size)
-    return replace(candidate, learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]))
+    return for_lots(candidate, rest.steps, plan.lot_sizes[0], rest.lot_size)
 
 
 def _check_trained(executor: Executor, found: object, count: int) -> None:

@@ -1,5 +1,6 @@
 """What is public about a table, declared; and rows as numbers, by those declarations alone."""
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.encode import Encoded, open_rows
 from honestdp.schema.header import from_header
 from honestdp.schema.kinds import (
@@ -15,6 +16,7 @@ from honestdp.schema.kinds import (
     Numeric,
     Ordinal,
     Text,
+    Representative,
     column_kinds,
 )
 from honestdp.schema.learn import Learnt, learn_bounds, with_learnt
@@ -25,6 +27,7 @@ from honestdp.schema.target import Target
 __all__ = [
     "Boolean",
     "Categorical",
+    "CellProblems",
     "Column",
     "Counts",
     "Cross",
@@ -36,6 +39,7 @@ __all__ = [
     "Learnt",
     "Numeric",
     "Ordinal",
+    "Representative",
     "Schema",
     "Table",
     "Target",

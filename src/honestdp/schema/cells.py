@@ -86,6 +86,10 @@ class Cells:
         """The cells of these rows."""
         return Cells(self._column.take(pa.array(rows)))
 
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each cell is missing."""
+        return self.places(()) == MISSING
+
     # Facts about the whole column. Sensitive; for simulations only: a schema is declared
 
     def categories(self) -> list[str]:
@@ -102,7 +106,7 @@ class Cells:
 
     def filled(self) -> int:
         """How many cells are not missing."""
-        return int((self.places(()) != MISSING).sum())
+        return int((~self.missing()).sum())
 
     def fractions(self) -> bool:
         """Whether some cell is a number that is not whole."""

@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix, hstack
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
 from honestdp.schema.kinds import Column, Entries
-from honestdp.schema.kinds.base import Block
+from honestdp.schema.kinds.base import Block, as_matrix
 from honestdp.schema.scaling import scale_dense, scale_sparse
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, check_column, column_of, open_table
@@ -158,14 +158,7 @@ def _varied_inputs(schema: Schema, table: Table) -> csr_matrix:
     """Rows of which some columns store as many entries as a row needs."""
     blocks = []
     for column in schema.columns:
-        block = _block(column, table)
-        if isinstance(block, Entries):
-            rows, entries = block.values.shape
-            at = np.broadcast_to(block.positions, block.values.shape).ravel()
-            starts = np.arange(rows + 1) * entries
-            shape = (rows, column.width)
-            block = csr_matrix((block.values.ravel().astype(np.float32), at, starts), shape=shape)
-        blocks.append(block)
+        blocks.append(as_matrix(_block(column, table), column.width))
     encoded = csr_matrix(hstack(blocks, format="csr", dtype=np.float32))
     scale_sparse(schema, encoded)
     return encoded

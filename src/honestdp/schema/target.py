@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, Name, Pair, check_categories, check_pair
 from honestdp.schema.problems import Declaration
@@ -62,6 +63,19 @@ class Target(Declaration):
         low, high = self.bounds
         share = (np.clip(cells.numbers(), low, high) - low) / (high - low)
         return (2 * share - 1).astype(np.float32)
+
+    def problems(self, cells: Cells) -> CellProblems:
+        """Count the cells that are no declared class, or no number within the bounds, without
+        noise: sensitive, unless the rows are the caller's own.
+
+        Args:
+            cells: The target's column.
+        """
+        distinct = min(2, len(np.unique(self.encode(cells))))
+        if self.classes is not None:
+            return CellProblems.of_categories(cells, self.classes, distinct)
+        assert self.bounds is not None
+        return CellProblems.of_numbers(cells, *self.bounds, distinct)
 
     def decode(self, outputs: Any) -> NDArray[Any]:
         """Convert a model's predictions to the values of the table.

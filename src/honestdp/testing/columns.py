@@ -73,9 +73,11 @@ def check_column_kind(
     if column.learns:
         column = _check_learning(column, sample)
         schema = _schema(column, others)
+    _check_problems(column, sample)
     _check_names(column)
     _check_encoding(column, sample)
     _check_structure(column, schema, sample)
+    _check_representatives(column)
     if column.keeps_zeros:
         _check_zeros(column, schema, sample)
 
@@ -218,6 +220,23 @@ def _check_learning(column: Column, sample: list[Any]) -> Column:
     return made
 
 
+def _check_problems(column: Column, sample: list[Any]) -> None:
+    """Check the counts of unexpected cells: they add up over rows, and no cell raises."""
+    names = ("missing", "unreadable", "unknown", "outside")
+
+    def counts(values: list[Any]) -> NDArray[Any]:
+        with _nothing_raised(column, "problems"):
+            found = column.problems(cells_of(values))
+        _require(column, found.rows == len(values), "problems must count the rows")
+        _require(column, found.distinct_capped in (0, 1, 2), "distinct_capped must be 0, 1 or 2")
+        return np.array([getattr(found, name) for name in names])
+
+    total = sum(counts([cell]) for cell in sample)
+    message = f"problems must count rows: {', '.join(names)} of a column must be those of its cells"
+    _require(column, np.array_equal(counts(sample), total), message)
+    counts([])
+
+
 def _table_of(column: Column, values: list[Any]) -> Table:
     """A table in which every column that it reads holds these cells."""
     return open_table(dict.fromkeys(column.sources, values), [])
@@ -278,6 +297,18 @@ def _check_entries(column: Column, found: Any, rows: int) -> NDArray[Any]:
         "encode gave a number that is not finite as float32; give such a cell a value",
     )
     return np.concatenate([spread, narrow], axis=1)
+
+
+def _check_representatives(column: Column) -> None:
+    """Check the cells at which effects are shown: their labels, and their places on an axis."""
+    found = list(column.representatives())
+    labels, positions = [one.label for one in found], [one.position for one in found]
+    texts = all(isinstance(label, str) and label for label in labels)
+    _require(column, texts, "the labels of representatives must be texts")
+    places = [place for place in positions if place is not None]
+    rising = all(map(math.isfinite, places)) and places == sorted(places)
+    _require(column, rising, "the positions of representatives must be finite numbers that rise")
+    _require(column, len(places) != 1, "one representative alone with a position makes no line")
 
 
 def _check_rows(

@@ -208,6 +208,15 @@ def _check_outputs(model: Model) -> None:
     assert torch.allclose(whole[:1], one, 1e-4, 1e-5), text.format("a candidate's", "others")
     parts = named(model, params)
     assert list(parts) == [name for name, _ in model.layout]
+    linear = model.linear_part(params[0])
+    assert (linear is not None) == model.architecture.linear, (
+        "linear_part: must be there exactly where its architecture says that it is `linear`"
+    )
+    if linear is not None:
+        weight, bias = linear
+        assert torch.allclose(rows @ weight + bias, whole[0], 1e-4, 1e-5), (
+            "linear_part: inputs times its weights, plus its bias, are not the outputs"
+        )
 
 
 def _check_files(model: Model, classes: int | None, module: Any) -> None:
@@ -231,8 +240,8 @@ def _check_files(model: Model, classes: int | None, module: Any) -> None:
         ) from None
     assert torch.equal(one.parameters, found.parameters), "files: other parameters are loaded"
     np.testing.assert_array_equal(
-        np.asarray(one.predict(table)),
-        np.asarray(found.predict(table)),
+        np.asarray(one.predict(table, warn=False)),
+        np.asarray(found.predict(table, warn=False)),
         "files: the loaded model answers otherwise; `saved` must hold all that makes it",
     )
     again = write_model(schema, found, [], simulated=True)

@@ -90,6 +90,15 @@ class Model(ABC):
         """[candidate, row, output] for dense inputs [row, ...] read by all candidates. A row's
         outputs must not depend on the other rows."""
 
+    def linear_part(self, params: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Weights [input, output] and bias [output], if the outputs are a row's inputs times the
+        weights, plus the bias; None, the default, if they are anything else.
+
+        Args:
+            params: One row of parameters.
+        """
+        return None
+
     @property
     def chooses_encoding(self) -> bool:
         """Whether a plan may choose how rows are encoded: not for a model that is made already."""

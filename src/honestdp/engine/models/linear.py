@@ -47,6 +47,10 @@ class Linear(ClosedForm):
         part = named(self, params)
         return by_all(inputs, part["weight"]) + part["bias"].unsqueeze(1)
 
+    def linear_part(self, params: Tensor) -> tuple[Tensor, Tensor]:
+        part = named(self, params)
+        return part["weight"], part["bias"]
+
     def _compiled(
         self, params: Tensor, examples: Examples, lots: Lots, clip: Clip, out: Tensor
     ) -> None:

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from honestdp.registry import Registry
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Name
 from honestdp.schema.problems import Declaration
@@ -55,6 +56,29 @@ class Entries(NamedTuple):
 
     positions: NDArray[Any]
     values: NDArray[Any]
+
+
+def as_matrix(block: Block, width: int) -> csr_matrix:
+    """The encoded cells of a column as a matrix [row, encoded column], zeros that are stored
+    included."""
+    if not isinstance(block, Entries):
+        return block
+    rows, entries = block.values.shape
+    at = np.broadcast_to(block.positions, block.values.shape).ravel()
+    starts = np.arange(rows + 1) * entries
+    return csr_matrix((block.values.ravel(), at, starts), shape=(rows, width))
+
+
+class Representative(NamedTuple):
+    """A cell that stands for many, where the effect of a column is shown.
+
+    label: The text beside it. position: Its place on an axis; None: it has none, as a category.
+    cell: The cell as a table holds it.
+    """
+
+    label: str
+    position: float | None
+    cell: object
 
 
 class Column(Declaration):
@@ -208,6 +232,16 @@ class Column(Declaration):
         By default none: then the norm of a typical row is learnt with noise."""
         return 0.0
 
+    def representatives(self) -> Sequence[Representative]:
+        """Cells at which a linear model's effect of the column is shown.
+
+        The effect at each is computed with `encode`. Those with a position, in rising order, make a
+        line or a curve, the others bars; beside a curve, one without is a case apart, such as a
+        missing cell. By default there are none: then the weight of every encoded column is shown
+        as it is.
+        """
+        return ()
+
     # What has to be learnt before rows can be encoded: from one noisy histogram
 
     @property
@@ -250,6 +284,39 @@ class Column(Declaration):
             numbers: From `learnt_from`.
         """
         raise NotImplementedError(f"{type(self).__name__}.with_learnt: see bin_of")
+
+    # What a keeper, or a user of the model, should know about cells
+
+    def problems(self, cells: Cells) -> CellProblems:
+        """Count the cells that the declaration does not expect, without noise: sensitive, unless
+        the rows are the caller's own.
+
+        Args:
+            cells: The column.
+
+        Returns:
+            The counts. By default missing cells and `distinct_capped` alone: override it where the
+            kind knows more.
+        """
+        missing = int(cells.missing().sum())
+        return CellProblems(len(cells), missing, distinct_capped=self.distinct(cells))
+
+    def distinct(self, cells: Cells) -> int:
+        """How many different values the encoded cells have, capped at 2; the cells themselves, as
+        long as something has to be learnt before they can be encoded, and of a kind that reads
+        several columns of the table. Sensitive."""
+        if not len(cells):
+            return 0
+        if self.learns or self.sources != (self.name,):
+            return min(2, len(cells.categories()) + bool(cells.missing().any()))
+        found = as_matrix(self.encode(cells), self.width).copy()
+        found.eliminate_zeros()
+        found.sort_indices()
+        entries = np.diff(found.indptr)
+        if (entries != entries[0]).any():
+            return 2
+        stored = (one.reshape(len(cells), entries[0]) for one in (found.indices, found.data))
+        return 1 if all((one == one[:1]).all() for one in stored) else 2
 
     # Texts
 

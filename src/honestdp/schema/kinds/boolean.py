@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, check_categories
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
 from honestdp.schema.kinds.categorical import Categorical
 
 
@@ -59,6 +61,14 @@ class Boolean(Column):
         places = cells.places((*self.true, *self.false))
         signs = np.where(places < 0, 0.0, np.where(places < len(self.true), 1.0, -1.0))
         return Entries(np.zeros(1, dtype=np.int64), signs[:, None])
+
+    def representatives(self) -> Sequence[Representative]:
+        cells = {"yes": self.true[0], "no": self.false[0]}
+        return [Representative(label, None, cell) for label, cell in cells.items()]
+
+    def problems(self, cells: Cells) -> CellProblems:
+        answers = (*self.true, *self.false)
+        return CellProblems.of_categories(cells, answers, self.distinct(cells))
 
     def as_one_hot(self) -> Categorical:
         return Categorical(name=self.name, categories=(*self.true, *self.false))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
 
 
 @column_kinds.register
@@ -93,6 +95,15 @@ class Categorical(Column):
         positions[:count] = np.arange(count)
         positions[MISSING], positions[UNKNOWN] = missing, other
         return positions
+
+    def representatives(self) -> Sequence[Representative]:
+        found = [Representative(category, None, category) for category in self.categories]
+        if self.other:  # any text that is longer than all categories, and no number
+            found.append(Representative("(other)", None, "x" + max(self.categories, key=len)))
+        return found
+
+    def problems(self, cells: Cells) -> CellProblems:
+        return CellProblems.of_categories(cells, self.categories, self.distinct(cells))
 
     def describe(self) -> str:
         return ", ".join(self.categories) + (", or another" if self.other else "")

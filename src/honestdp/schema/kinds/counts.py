@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
 
@@ -69,6 +70,9 @@ class Counts(Column):
     def _values(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         clean = _clean(numbers)
         return (clean > 0).astype(np.float64) if self.count == "presence" else np.log1p(clean)
+
+    def problems(self, cells: Cells) -> CellProblems:
+        return CellProblems.of_numbers(cells, 0.0, MOST, self.distinct(cells))
 
     @property
     def encoding_words(self) -> str:

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Flag, Text
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
@@ -119,9 +120,13 @@ class Date(Column):
         values = np.where(np.arange(self.entries) > 0, 1.0, parts) * there[:, None]
         return Entries(positions, values)
 
+    def _date(self, text: str) -> datetime | None:
+        """The date that a cell means; None: it is none."""
+        return _iso(text) if self.format is None else _written_as(text, self.format)
+
     def _parts(self, text: str) -> tuple[float, ...] | None:
         """Position, year, month, weekday and hour of a cell, as numbers from 0; None: no date."""
-        found = _iso(text) if self.format is None else _written_as(text, self.format)
+        found = self._date(text)
         if found is None:
             return None
         first, last = self._ends
@@ -129,6 +134,19 @@ class Date(Column):
         share = (inside - first) / (last - first)
         parts = (share, inside.year - first.year, found.month - 1, found.weekday(), found.hour)
         return parts[: self.entries]
+
+    def problems(self, cells: Cells) -> CellProblems:
+        first, last = self._ends
+        texts = cells.texts()
+        written = [text for text in texts if text is not None]
+        dates = [date for date in map(self._date, written) if date is not None]
+        return CellProblems(
+            rows=len(texts),
+            missing=len(texts) - len(written),
+            unreadable=len(written) - len(dates),
+            outside=sum(not first <= date <= last for date in dates),
+            distinct_capped=self.distinct(cells),
+        )
 
     @property
     def encoding_words(self) -> str:

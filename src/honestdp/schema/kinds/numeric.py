@@ -8,17 +8,18 @@ cells are counted in a histogram over a declared outer range, noise is added to 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
 from honestdp.schema.noisy_histogram import Histogram, cell_edges, fill
 
 BINS = 16
@@ -198,7 +199,7 @@ class Numeric(Column):
         elif self.has_bins:
             cuts = [f"{cut:.6g}" for cut in self.bin_edges]
             names.append(f"{self.name} below {cuts[0]}")
-            pairs = itertools.pairwise(cuts)
+            pairs = pairwise(cuts)
             names += [f"{self.name} from {one} to {other}" for one, other in pairs]
             names.append(f"{self.name} from {cuts[-1]}")
             if len(set(names)) < len(names):  # edges closer than their digits
@@ -251,6 +252,21 @@ class Numeric(Column):
             return np.clip((values - shift) / width, -FARTHEST, FARTHEST)
         low, high = self.range
         return (values - low) / (high - low)
+
+    def representatives(self) -> Sequence[Representative]:
+        """The middle of every bin, or the ends of the line; then a missing cell, if it has a column
+        of its own."""
+        low, high = self.range
+        if self.has_bins:
+            pairs = pairwise((low, *self.bin_edges, high))
+            named = {f"{one:.6g} to {other:.6g}": (one + other) / 2 for one, other in pairs}
+        else:
+            shift, width = self.scale if isinstance(self.scale, tuple) else (low, np.inf)
+            bends = shift - FARTHEST * width, shift + FARTHEST * width
+            values = [low, *(bend for bend in bends if low < bend < high), high]
+            named = {f"{value:.6g}": value for value in values}
+        found = [Representative(label, value, value) for label, value in named.items()]
+        return [*found, Representative("(missing)", None, None)] if self.missing == "own" else found
 
     @classmethod
     def encode_stored(
@@ -321,6 +337,9 @@ class Numeric(Column):
         if self._is_open("scale"):
             facts["scale"] = rest.pop(0), rest.pop(0)
         return Numeric(**facts)
+
+    def problems(self, cells: Cells) -> CellProblems:
+        return CellProblems.of_numbers(cells, *self.range, self.distinct(cells))
 
     # Texts
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
 
+from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, check_categories
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
 from honestdp.schema.kinds.categorical import Categorical
 
 
@@ -68,6 +70,12 @@ class Ordinal(Column):
         place = np.maximum(places, 0)
         positions = np.stack([np.zeros_like(place), 1 + place], axis=1)
         return Entries(positions, np.stack([known * place / (len(self.categories) - 1), known], 1))
+
+    def representatives(self) -> Sequence[Representative]:
+        return [Representative(category, None, category) for category in self.categories]
+
+    def problems(self, cells: Cells) -> CellProblems:
+        return CellProblems.of_categories(cells, self.categories, self.distinct(cells))
 
     def as_one_hot(self) -> Categorical:
         return Categorical(name=self.name, categories=self.categories)
