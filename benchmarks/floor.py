@@ -88,7 +88,7 @@ def group_step(
 
 def noise_draws(group: int, parameters: int) -> list[Step]:
     numbers = np.arange(group, dtype=np.uint32)
-    multipliers = torch.full((group,), 4.0, dtype=torch.float64)
+    multipliers = np.full(group, 4.0)
     maker = NoiseMaker(numbers, multipliers, 250.0, Randomness.simulation(SEED))
     sums = torch.zeros(group, parameters, dtype=torch.int32)
     total = ClippedSum(sums, torch.ones(group, dtype=torch.float64))

@@ -50,6 +50,11 @@ class Option:
     meaning: str
 
 
+# For rows of norm 3 (`planning.encoding.ROW_NORM`), chosen on public tables: docs/representation.md.
+KAPPA = 3.0
+CLIP_NORM = 0.5
+
+
 class Description(Protocol):
     """What a plan needs to know of the model of its spec, which may be a name or a ready model."""
 
@@ -68,6 +73,11 @@ class Description(Protocol):
     @property
     def steps_factor(self) -> float:
         """Number of steps it needs by default, relative to a linear model."""
+
+    @property
+    def chooses_encoding(self) -> bool:
+        """Whether a plan may choose how its rows are encoded and scaled; a ready model reads rows
+        of the width it was made for."""
 
     def setting(self, classes: int | None) -> Mapping[str, Any]:
         """The setting to train if there is no grid.
@@ -221,6 +231,10 @@ class Named:
     def steps_factor(self) -> float:
         return self.architecture.steps_factor
 
+    @property
+    def chooses_encoding(self) -> bool:
+        return True
+
     def setting(self, classes: int | None) -> Mapping[str, Any]:
         return self.architecture.setting(classes)
 
@@ -234,6 +248,7 @@ def outputs(classes: int | None) -> int:
 
 
 def balanced(classes: int | None) -> Mapping[str, Any]:
-    """The setting whose step size follows from public facts: training may change a logit by 3, and
-    a numeric prediction, scaled to [-1, 1], by a tenth."""
-    return {"rule": "balanced", "kappa": 0.1 if classes is None else 3.0, "average": True}
+    """The setting whose step size follows from public facts: training may change a logit by KAPPA,
+    and a numeric prediction, scaled to [-1, 1], by a tenth."""
+    kappa = 0.1 if classes is None else KAPPA
+    return {"rule": "balanced", "kappa": kappa, "clip_norm": CLIP_NORM, "average": True}

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 
-from honestdp.candidates import DEFAULT_RULE
-from honestdp.optimizers import optimizers
 from honestdp.planning.costs import default_delta
+from honestdp.planning.encoding import ROW_NORM
 from honestdp.planning.grid import Grid
+from honestdp.planning.questions import Question, Questions, share_of
 from honestdp.planning.spec import Spec
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
+NORM_SHARE = 0.01  # of the budget, for learning the norm of a typical row
 
 
 def grid(spec: Spec) -> Grid:
@@ -40,9 +41,8 @@ def steps(spec: Spec, n: int) -> int:
     if spec.steps is not None:
         return spec.steps
     smooth = n * spec.epsilon / 40 * spec.described.steps_factor
-    rules = {setting.get("rule", DEFAULT_RULE) for setting in grid(spec).settings}
-    follows = all(optimizers.get(rule).follows_noise for rule in rules)
-    wanted = min(max(smooth, FEWEST_STEPS if follows else FEWEST_FIXED), MOST_STEPS)
+    fewest = FEWEST_STEPS if grid(spec).follows_noise else FEWEST_FIXED
+    wanted = min(max(smooth, fewest), MOST_STEPS)
     return 2 * round(wanted / 2)
 
 
@@ -54,12 +54,24 @@ def lot_size(spec: Spec, n: int, steps: int) -> int:
 
 
 def row_norm(spec: Spec) -> tuple[float, str]:
-    """The root-mean-square norm of the encoded rows, and where it is from.
-
-    A declared one is exact. Otherwise it is a guess from the schema: the sum of the columns'
-    `squared_norm`. It only affects the step size of `balanced`.
-    """
+    """The root-mean-square norm of the encoded rows, and where it is from. Step sizes of `balanced`
+    follow from it."""
+    if spec.scales_rows:
+        how = "learnt with noise" if spec.encoding.row_scale is None else "follows from the schema"
+        return ROW_NORM, how
     if spec.schema.row_norm is not None:
         return spec.schema.row_norm, "declared"
-    squares = sum(column.squared_norm for column in spec.schema.columns)
-    return math.sqrt(squares), "guessed from the schema"
+    return math.sqrt(spec.encoding.squared_norm), "estimated from the schema"
+
+
+def questions(spec: Spec) -> Questions:
+    """What is asked of every row before the search, and with how much noise."""
+    budget = spec.epsilon, delta(spec)
+    columns = tuple(spec.encoding.to_learn)
+    learning = norms = None
+    if columns:
+        noise = share_of(spec.learn_share, len(columns), *budget)
+        learning = Question("what is learnt about columns", columns, noise)
+    if spec.scales_rows and spec.encoding.row_scale is None:
+        norms = Question("the norms of rows", (), share_of(NORM_SHARE, 1, *budget))
+    return Questions(learning, norms)

@@ -19,6 +19,7 @@ import numpy as np
 from honestdp.candidates import DEFAULT_RULE, TUNABLE, Candidate, declared, hyperparameter_names
 from honestdp.errors import InputError, fail, positive_integer
 from honestdp.models.base import OPTION, balanced
+from honestdp.optimizers import optimizers
 
 Setting = Mapping[str, Any]
 
@@ -161,6 +162,12 @@ class Grid:
             row_norm: Public root-mean-square norm of the input rows; None if unknown.
         """
         return [self._candidate(s, noise_multiplier, row_norm) for s in self.settings]
+
+    @property
+    def follows_noise(self) -> bool:
+        """Whether every setting's step size follows from the noise, as that of "balanced" does."""
+        rules = {setting.get("rule", DEFAULT_RULE) for setting in self.settings}
+        return all(optimizers.get(rule).follows_noise for rule in rules)
 
     def model_options(self, index: int) -> dict[str, Any]:
         """The model options (`module__NAME`) of one setting, without the prefix.

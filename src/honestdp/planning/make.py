@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
-from honestdp.planning.plan import Allowance, Plan
+from honestdp.planning.plan import Plan
 from honestdp.planning.plan import job as training_of
-from honestdp.planning.role_costs import free_noise
+from honestdp.planning.role_costs import free_noise, priced_after
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy.calibrate import noise_multiplier
+from honestdp.privacy.events import Event
 from honestdp.procedures import Procedure, Training, automatic_requests
 from honestdp.procedures.untuned import Untuned
 
@@ -43,22 +44,23 @@ def make_plan(spec: Spec) -> Plan:
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
     """The plan with the least noise that the budget allows, under the smallest bound."""
     chosen.check(len(defaults.grid(spec)), defaults.delta(spec))
-    job, allowed = training_of(spec, chosen), Allowance.of(spec)
+    job, delta = training_of(spec, chosen), defaults.delta(spec)
+    before = defaults.questions(spec).event
     found: dict[str, float] = {}
     failure: InputError | None = None
     for bound in _bounds(spec, chosen):
-        cost = _Cost(chosen, bound, job, allowed.delta)
+        cost = _Cost(chosen, bound, job, before, delta)
         try:
             start = min(found.values(), default=2.0)
-            found[bound] = noise_multiplier(cost, allowed.epsilon, start)
+            found[bound] = noise_multiplier(cost, spec.epsilon, start)
         except InputError as error:  # this bound has no answer; another may
             why = cost.failure or error
-            failure = failure or InputError(f"{why} ({chosen.name}, delta={allowed.delta:g})")
+            failure = failure or InputError(f"{why} ({chosen.name}, delta={delta:g})")
     if not found:
         assert failure is not None
         raise failure
     bound, noise = min(found.items(), key=lambda pair: pair[1])
-    scores = free_noise(chosen, bound, job.event(noise), allowed.delta)
+    scores = free_noise(chosen, bound, job.event(noise), delta)
     return Plan(spec, chosen, bound, noise, scores, reason)
 
 
@@ -81,13 +83,15 @@ class _Cost:
     chosen: Procedure
     bound: str
     job: Training
+    before: Event | None
     delta: float
     failure: InputError | None = None
     answered: bool = False
 
     def __call__(self, sigma: float) -> float:
         try:
-            found = self.chosen.epsilon(self.bound, self.job, sigma, self.delta)
+            run = self.job.event(sigma)
+            found = priced_after(self.chosen, self.bound, self.before, (run, run), self.delta)
         except InputError as error:
             if not self.answered:
                 self.failure = self.failure or error

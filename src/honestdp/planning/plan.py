@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,33 +12,21 @@ from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
 from honestdp.metrics import Metric, metrics
 from honestdp.planning import defaults
+from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
 from honestdp.planning.outside import outside_parts
+from honestdp.planning.questions import Questions
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
-from honestdp.privacy.calibrate import noise_multiplier
-from honestdp.privacy.events import Event, Gaussian, Repeated
-from honestdp.privacy.spending import Spending, compose
+from honestdp.privacy.events import Event
+from honestdp.privacy.spending import Spending
 from honestdp.procedures import Procedure, Request, Training, automatic_requests
+from honestdp.schema.learn import ROWS
 from honestdp.text import down, small, up
-from honestdp.units import LARGEST_NOISE
 from honestdp.version import __version__
 
 PUBLIC_FORMAT = 2  # of `Plan.public`; 1 held procedures and events as Python writes them
-
-
-@dataclass(frozen=True)
-class Learning:
-    """How bounds are learnt: one noisy histogram of all rows for each column."""
-
-    columns: tuple[str, ...]
-    noise_multiplier: float
-
-    def __post_init__(self) -> None:
-        if self.noise_multiplier > LARGEST_NOISE:
-            remedy = f"needs noise above {LARGEST_NOISE:g} for bounds; raise it, or epsilon"
-            raise InputError(f"learn_share: {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +49,10 @@ class Plan:
         grid: The settings to choose among.
         training: Size of the training part, lot size and steps of every run.
         row_norm: Root-mean-square norm of the encoded rows, and where it is from.
-        learning: How bounds are learnt; None if the schema declares all of them.
+        questions: What is asked of every row before the search, with noise.
         role_costs: What a run costs a training record and a validation record.
-        role_epsilons: What the search costs them.
-        spending: What the ledger is charged, learnt bounds included.
+        role_epsilons: What the search costs them, without the questions.
+        spending: What the ledger is charged, questions included.
 
     Raises:
         InputError: If the plan costs more than its spec allows.
@@ -80,7 +67,7 @@ class Plan:
     grid: Grid = field(init=False)
     training: Training = field(init=False)
     row_norm: tuple[float, str] = field(init=False)
-    learning: Learning | None = field(init=False)
+    questions: Questions = field(init=False)
     role_costs: RoleCosts = field(init=False)
     role_epsilons: Mapping[str, float] = field(init=False)
     spending: Spending = field(init=False)
@@ -93,21 +80,17 @@ class Plan:
         put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
         self.procedure.check(len(self.grid), defaults.delta(self.spec))
         self.procedure.to_dict()  # refuses, before any charge, what ledger and card cannot hold
-        allowed = Allowance.of(self.spec)
-        put(training=job(self.spec, self.procedure), learning=allowed.learning)
+        put(training=job(self.spec, self.procedure), questions=defaults.questions(self.spec))
         run = self.training.event(self.noise_multiplier)
         roles = RoleCosts.of(self.procedure, self.bound, run, self.score_noise)
-        costs = roles.epsilon(allowed.delta)
-        if not max(costs.values()) <= allowed.epsilon:
+        spending = _spending(roles, self.questions.event, defaults.delta(self.spec))
+        if not spending.epsilon <= self.spec.epsilon:
             raise InputError(
-                f"plan costs epsilon={up(max(costs.values()))}, "
-                f"its search may cost {down(allowed.epsilon)}; add noise"
+                f"plan costs epsilon={up(spending.epsilon)}, "
+                f"its spec allows {down(self.spec.epsilon)}; add noise"
             )
-        put(
-            role_costs=roles,
-            role_epsilons=MappingProxyType(costs),
-            spending=allowed.spending(roles, costs),
-        )
+        search = roles.epsilon(defaults.delta(self.spec))
+        put(role_costs=roles, role_epsilons=MappingProxyType(search), spending=spending)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the decisions alone; everything else is computed from them again."""
@@ -180,6 +163,13 @@ class Plan:
         return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
 
     @property
+    def learns(self) -> dict[str, int]:
+        """Number of values learnt before the search, by column; under `ROWS` those about rows."""
+        columns = self.spec.encoding.columns
+        found = {column.name: column.learns for column in columns if column.learns}
+        return found | ({} if self.questions.norms is None else {ROWS: 1})
+
+    @property
     def lot_sizes(self) -> tuple[float, ...]:
         """The expected lot sizes that sums are divided by: of the search and, where it reads a
         random subset, of the final training. The size of the subset itself is secret."""
@@ -210,6 +200,7 @@ class Plan:
     def public(self) -> dict[str, Any]:
         """The plan as texts, numbers, lists and dicts, as the ledger stores it."""
         spec, scoring = self.spec, self.role_costs.scoring
+        learning, norms = self.questions.learning, self.questions.norms
         return {
             "format": PUBLIC_FORMAT,
             "honestdp": __version__,
@@ -234,11 +225,13 @@ class Plan:
             "row_norm": list(self.row_norm),
             "scores": scoring and {"kind": scoring.kind, "noise": scoring.noise},
             "roles": dict(self.role_epsilons),
-            "learnt_bounds": self.learning
+            "learnt_bounds": learning
             and {
-                "columns": list(self.learning.columns),
-                "noise_multiplier": self.learning.noise_multiplier,
+                "columns": list(learning.columns),
+                "noise_multiplier": learning.noise_multiplier,
             },
+            **({"row_norm_noise": norms.noise_multiplier} if norms else {}),
+            "encoding": spec.encoding.fingerprint,
             "epsilon": self.epsilon,
             "delta": self.delta,
             **({"outside": list(self.outside)} if self.outside else {}),
@@ -261,8 +254,11 @@ class Plan:
                 f"  scores: {self.metric.summed} on {about}{self.scored_rows:.0f} other rows, with "
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
-        if self.learning is not None:
-            lines.append(f"  bounds learnt: {', '.join(self.learning.columns)}")
+        lines += [f"  encoding: {words}" for words in [encoding_words(self.spec.encoding)] if words]
+        if self.questions.learning is not None:
+            lines.append(f"  learnt with noise: {', '.join(self.questions.learning.columns)}")
+        if self.questions.norms is not None:
+            lines.append("  learnt with noise: the norm of a typical row")
         lines += [f"  not honestdp's own, taken at its word: {one}" for one in self.outside]
         return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])
 
@@ -290,50 +286,12 @@ def job(spec: Spec, procedure: Procedure) -> Training:
     return found
 
 
-@dataclass(frozen=True)
-class Allowance:
-    """The budget of the search itself, after the share that learnt bounds cost.
-
-    Every record is in every histogram, so the cost of bounds is added in both roles.
-    """
-
-    epsilon: float
-    delta: float
-    learning: Learning | None
-    learnt: Spending | None
-
-    @classmethod
-    def of(cls, spec: Spec) -> Allowance:
-        epsilon, delta = spec.epsilon, defaults.delta(spec)
-        columns = tuple(spec.schema.to_learn)
-        if not columns:
-            return cls(epsilon, delta, None, None)
-
-        def event(noise: float) -> Event:
-            return Repeated(Gaussian(noise), len(columns))
-
-        own = spec.learn_share * delta
-        noise = noise_multiplier(
-            lambda s: guarantee.epsilon(event(s), own), spec.learn_share * epsilon, 100.0
-        )
-        cost = guarantee.epsilon(event(noise), own)
-        learnt = Spending.of_curve(guarantee.rdp_curve(event(noise)), own, epsilon=cost)
-        left = _less(epsilon, spec.learn_share * epsilon), _less(delta, own)
-        return cls(*left, Learning(columns, noise), learnt)
-
-    def spending(self, roles: RoleCosts, costs: Mapping[str, float]) -> Spending:
-        cost = max(costs.values())
-        search = (
-            Spending.of_pair(cost, self.delta)
-            if roles.bound == "liu-talwar"
-            else Spending.of_curve(roles.curve(self.delta), self.delta, epsilon=cost)
-        )
-        return compose([self.learnt, search]) if self.learnt else search
-
-
-def _less(whole: float, part: float) -> float:
-    """The largest float `rest` with rest + part <= whole in floating point."""
-    rest = whole - part
-    while rest + part > whole:
-        rest = math.nextafter(rest, 0.0)
-    return rest
+def _spending(roles: RoleCosts, before: Event | None, delta: float) -> Spending:
+    """What the ledger is charged: the larger of the roles, with the questions asked before."""
+    cost = max(roles.epsilon(delta, before).values())
+    if roles.bound == "liu-talwar":
+        return Spending.of_pair(cost, delta)
+    curve = roles.curve(delta)
+    if before is not None:
+        curve = curve + guarantee.rdp_curve(before)
+    return Spending.of_curve(curve, delta, epsilon=cost)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from honestdp.errors import fail
 from honestdp.privacy import guarantee
+from honestdp.privacy.after_gaussian import epsilon_after_gaussian
 from honestdp.privacy.calibrate import round_up
 from honestdp.privacy.curve import RdpCurve
-from honestdp.privacy.events import Event, Gaussian, Pure
+from honestdp.privacy.events import Composition, Event, Gaussian, Pure
 from honestdp.procedures import Procedure
 from honestdp.procedures.base import curve_of, priced
 from honestdp.units import LARGEST_NOISE
@@ -65,12 +66,12 @@ class RoleCosts:
             return cls(procedure, bound, training, None)
         return cls(procedure, bound, training, Scoring.of(kind, score_noise))
 
-    def epsilon(self, delta: float) -> dict[str, float]:
-        """The epsilon of each role."""
-        found = {"training": priced(self.procedure, self.bound, *self._trains, delta)}
+    def epsilon(self, delta: float, before: Event | None = None) -> dict[str, float]:
+        """The epsilon of each role, with the questions that every record answers before."""
+        found = {"training": priced_after(self.procedure, self.bound, before, self._trains, delta)}
         if self.scoring is not None:
             other = self.procedure.validation
-            found["validation"] = priced(other, self.bound, *self._scores, delta)
+            found["validation"] = priced_after(other, self.bound, before, self._scores, delta)
         return found
 
     def curve(self, delta: float) -> RdpCurve:
@@ -89,6 +90,30 @@ class RoleCosts:
         assert self.scoring is not None
         # The final training of subset tuning reads rows of either part.
         return self.scoring.event, self.training
+
+
+def priced_after(
+    procedure: Procedure, bound: str, before: Event | None, runs: tuple[Event, Event], delta: float
+) -> float:
+    """The epsilon of a procedure and of the Gaussian questions that are answered before it.
+
+    Where the procedure is one event made of Gaussians, all of it is composed as loss distributions
+    (or Renyi curves); else by `epsilon_after_gaussian`.
+
+    Args:
+        procedure: The procedure.
+        bound: The theorem, one of its `bounds`.
+        before: The questions, Gaussians without sampling; None: there are none.
+        runs: What one run, and the training after the search, cost the record.
+        delta: The delta of the result.
+    """
+    if before is None:
+        return priced(procedure, bound, *runs, delta)
+    whole = procedure.event(runs[0])
+    if whole is not None and guarantee.is_gaussian(whole):
+        return guarantee.epsilon(Composition(before, whole), delta, bound)  # type: ignore[arg-type]
+    noise = guarantee.gaussian_noise(before)
+    return epsilon_after_gaussian(lambda d: priced(procedure, bound, *runs, d), noise, delta)
 
 
 def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) -> float | None:

@@ -20,6 +20,7 @@ from honestdp.errors import (
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import Description, describe
 from honestdp.planning.costs import checked_delta
+from honestdp.planning.encoding import with_encoding
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
@@ -53,7 +54,8 @@ class Spec:
         steps: Steps of every run; by default chosen from public facts.
         validation: Share of rows held out for scores, where there are scores.
         split_seed: Seed of the public permutation that selects these rows; shown on the card.
-        learn_share: Share of the budget for bounds that the schema declares as "learn".
+        learn_share: Share of the budget for what the schema declares as "learn": bounds, edges and
+            scales (`planning.questions` says what a share is).
         hit_probability: Search long enough to draw the best setting with this probability.
         mean_runs: Expected number of runs, instead of `hit_probability`.
         most_runs: Limit on the expected number of runs that "auto" may choose.
@@ -67,6 +69,11 @@ class Spec:
         metric: What candidates are compared by; by default accuracy for classes and the squared
             error for numbers.
         procedure_options: Options, by name, of a procedure that is not in the library.
+
+    Attributes:
+        encoding: The schema with everything decided that it leaves open about encoding; what has to
+            be learnt from rows is still open in it.
+        scales_rows: Whether rows are scaled so that a typical one has the same norm in every table.
 
     Raises:
         InputError: If a value is out of bounds, or the procedure has no such option.
@@ -100,6 +107,8 @@ class Spec:
     bound: str | None = None
     metric: str | None = None
     procedure_options: Mapping[str, Any] = field(default_factory=dict)
+    encoding: Schema = field(init=False, repr=False)
+    scales_rows: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         instance(Schema, "schema", self.schema, 'Schema.load("table.toml")')
@@ -114,17 +123,24 @@ class Spec:
         if abs(self.split_seed) > _LARGEST_SEED:
             raise fail("split_seed", self.split_seed, f"must be at most {_LARGEST_SEED} in size")
         object.__setattr__(self, "split_seed", int(self.split_seed))
+        if self.grid is not None:
+            object.__setattr__(self, "grid", Grid.of(self.grid))
         self._check_model()
         self._check_metric()
         self._check_options()
-        if self.grid is not None:
-            object.__setattr__(self, "grid", Grid.of(self.grid))
 
     def _check_model(self) -> None:
         classes = self.classes
         if self.model is None:
             object.__setattr__(self, "model", "linear" if classes is None else "logistic")
-        describe(self.model, self.schema.width, classes)
+        model = describe(self.model, self.schema.width, classes)
+        follows = self.grid is None or self.grid.follows_noise  # type: ignore[union-attr]
+        chooses = model.chooses_encoding
+        scales = chooses and follows and self.schema.row_scale is None
+        chosen = with_encoding(self.schema, self.rows, self.epsilon, chooses, scales)
+        object.__setattr__(self, "scales_rows", scales)
+        object.__setattr__(self, "encoding", chosen)
+        describe(self.model, chosen.width, classes)
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
@@ -177,7 +193,7 @@ class Spec:
     @property
     def described(self) -> Description:
         """The public description of the model."""
-        return describe(self.model, self.schema.width, self.classes)
+        return describe(self.model, self.encoding.width, self.classes)
 
     @property
     def parameters(self) -> int:

@@ -63,7 +63,7 @@ def _atom_curve(atom: Event, count: int) -> RdpCurve:
 def profile(event: Event) -> Profile:
     """The tightest privacy profile known for an event."""
     atoms = _atoms(event)
-    if all(isinstance(atom, Gaussian | PoissonGaussian) for atom in atoms):
+    if is_gaussian(event):
         losses = profiles.loss_distribution(tuple(_sampled(a, c) for a, c in atoms.items()))
         if losses is not None:
             return profiles.FallbackProfile(losses, lambda: rdp_curve(event))
@@ -113,6 +113,19 @@ def delta(event: Event, epsilon: float) -> float:
     """The delta of an event at this epsilon >= 0, by its profile."""
     not_negative("epsilon", epsilon)
     return profile(event).delta(epsilon)
+
+
+def is_gaussian(event: Event) -> bool:
+    """Whether an event is made of Gaussians, sampled or not: loss distributions compose them."""
+    return all(isinstance(atom, Gaussian | PoissonGaussian) for atom in _atoms(event))
+
+
+def gaussian_noise(event: Event) -> float:
+    """The noise of the one Gaussian that unsampled Gaussians compose to: (sum 1/s_i^2)^(-1/2)."""
+    precision = math.fsum(
+        count / _sampled(atom, count)[1] ** 2 for atom, count in _atoms(event).items()
+    )
+    return 1 / math.sqrt(precision)
 
 
 def _atoms(event: Event) -> Counter[Event]:

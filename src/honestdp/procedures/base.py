@@ -223,6 +223,14 @@ class Procedure(ABC):
         run = job.event(noise_multiplier)
         return priced(self, bound, run, run, delta)
 
+    def event(self, run: Event) -> Event | None:
+        """The whole procedure as one event, where it is one; None if it is a selection.
+
+        Args:
+            run: What one candidate's run costs the record.
+        """
+        return None
+
     @abstractmethod
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         """Compute the epsilon of the whole procedure for one record.

@@ -52,11 +52,14 @@ class Composition(Procedure):
     def max_runs(self) -> int:
         return self.candidates
 
+    def event(self, run: Event) -> Event:
+        return Repeated(run, self.candidates)
+
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
-        return guarantee.epsilon(Repeated(run, self.candidates), delta, bound)  # type: ignore[arg-type]
+        return guarantee.epsilon(self.event(run), delta, bound)  # type: ignore[arg-type]
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
-        return guarantee.rdp_curve(Repeated(run, self.candidates))
+        return guarantee.rdp_curve(self.event(run))
 
     @property
     def scoring(self) -> Literal["scores", "pick"]:

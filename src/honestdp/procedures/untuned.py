@@ -45,6 +45,9 @@ class Untuned(Procedure):
     def hit_probability(self) -> float:
         return 1 / self.candidates
 
+    def event(self, run: Event) -> Event:
+        return run
+
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         return guarantee.epsilon(run, delta, bound)  # type: ignore[arg-type]
 

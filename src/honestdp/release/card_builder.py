@@ -8,7 +8,11 @@ from importlib.metadata import version
 from typing import Literal
 
 from honestdp.ledger import fingerprint
-from honestdp.planning.plan import Allowance, Plan
+from honestdp.planning import defaults
+from honestdp.planning.encoding import encoding_words
+from honestdp.planning.plan import Plan
+from honestdp.planning.questions import Question
+from honestdp.privacy import guarantee
 from honestdp.release.card import (
     Access,
     Accounting,
@@ -69,7 +73,7 @@ def build_card(
             "search": {
                 "name": plan.request.name,
                 **plan.request.options,
-                "delta": Allowance.of(spec).delta,
+                "delta": defaults.delta(spec),
             },
             "metric": plan.metric.name,
             "lot_size": list(plan.lot_sizes),
@@ -136,14 +140,14 @@ def _trusted(plan: Plan) -> str:
 
 def _conversion(plan: Plan) -> str:
     found = plan.procedure.theorem(plan.bound)
-    if plan.learning is not None:
-        found += "; what the learnt bounds cost is added"
+    if plan.questions.event is not None:
+        found += "; composed with the Gaussian counts that were asked before"
     return found
 
 
 def _released(plan: Plan) -> str:
     return plan.procedure.released(
-        "" if plan.learning is None else ", and the bounds that were learnt"
+        "" if plan.questions.event is None else ", and what was learnt before"
     )
 
 
@@ -171,13 +175,13 @@ def _covered(plan: Plan) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
-    if plan.learning is not None:
+    for one, what in _questions(plan):
         found.append(
             Access(
-                what=f"bounds of {', '.join(plan.learning.columns)}",
-                mechanism="a histogram of all rows for each column, with Gaussian noise",
-                noise=plan.learning.noise_multiplier,
-                epsilon=_paid_for_bounds(plan),
+                what=what,
+                mechanism="a histogram of all rows for each, with Gaussian noise",
+                noise=one.noise_multiplier,
+                epsilon=guarantee.epsilon(one.event, plan.delta),
             )
         )
     return tuple(found)
@@ -210,17 +214,26 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
+def _questions(plan: Plan) -> list[tuple[Question, str]]:
+    """The questions before the search, each with what it is about."""
+    asked = plan.questions
+    found = []
+    if asked.learning is not None:
+        found.append((asked.learning, f"facts about {', '.join(asked.learning.columns)}"))
+    if asked.norms is not None:
+        found.append((asked.norms, "the norm of a typical encoded row"))
+    return found
+
+
 def _preprocessing(plan: Plan) -> Preprocessing:
-    text = "columns scaled and one-hot encoded by the declared schema, row by row"
-    if plan.learning is None:
+    text = "columns encoded by the declared schema, row by row"
+    how = encoding_words(plan.spec.encoding)
+    text += f" ({how})" if how else ""
+    before = plan.questions.event
+    if before is None:
         return Preprocessing(what=f"{text}; nothing inferred.", epsilon=0.0)
-    columns = ", ".join(plan.learning.columns)
+    learnt = " and ".join(what for _, what in _questions(plan))
     return Preprocessing(
-        what=f"{text}; bounds of {columns} learnt privately and paid for, nothing else inferred.",
-        epsilon=_paid_for_bounds(plan),
+        what=f"{text}; {learnt} learnt privately and paid for, nothing else inferred.",
+        epsilon=guarantee.epsilon(before, plan.delta),
     )
-
-
-def _paid_for_bounds(plan: Plan) -> float:
-    learnt = Allowance.of(plan.spec).learnt
-    return learnt.epsilon if learnt else 0.0

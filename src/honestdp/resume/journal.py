@@ -195,7 +195,7 @@ class FolderJournal(Journal):
             self._write()
 
     def learnt(self, learn: Callable[[], Mapping[str, Numbers]]) -> Mapping[str, Numbers]:
-        names = self._file.plan.spec.schema.to_learn
+        names = list(self._file.plan.learns)
         if self._state.bounds is None:
             found = learn()
             self._state.bounds = [found[name] for name in names]

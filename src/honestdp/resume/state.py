@@ -78,7 +78,7 @@ class StateFile:
     def _blank(self) -> dict[str, Tensor]:
         kept = len(self.plan.grid) if self.plan.shows_all else 1
         group = self.group_size
-        learns = [column.learns for column in self.plan.spec.schema.columns if column.learns]
+        learns = list(self.plan.learns.values())
         whole, real = torch.int64, torch.float64
         return {
             "nonce": torch.zeros(32, dtype=torch.uint8),

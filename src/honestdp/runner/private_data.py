@@ -6,9 +6,11 @@ depend on their content. Nothing here is released, and only the table's structur
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,10 +25,11 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.randomness import Purpose, Randomness
 from honestdp.resume.journal import Journal
-from honestdp.schema import Schema, open_rows, with_bounds
+from honestdp.schema import Schema, open_rows, with_learnt
 from honestdp.schema.encode import Encoded
 from honestdp.schema.files import TableFile
-from honestdp.schema.learn import Numbers, learn_numbers
+from honestdp.schema.learn import ROWS, Numbers, learn_numbers, learn_row_scale
+from honestdp.schema.scaling import scale_rows
 from honestdp.schema.tables import check_column, is_lazy
 
 Rows = NDArray[np.int64]
@@ -69,9 +72,10 @@ class PrivateData:
             raise InputError("receipt: none; the data is opened only after a charge")
         opened = open_rows(plan.spec.schema, table)
         check_rows(plan.spec, opened.rows)
-        learnt = journal.learnt(lambda: _learn(plan, opened, randomness))
-        schema = with_bounds(plan.spec.schema, learnt)
-        encoded = schema.encode(opened, target, sparse=None if plan.reads_sparse else False)
+        learner = _Learner(plan, opened, target, randomness)
+        learnt = journal.learnt(learner.learn)
+        schema = with_learnt(plan.spec.encoding, learnt)
+        encoded = learner.encode(schema)
         journal.check_rows(lambda: _bytes(encoded))
         training, validation = split(plan)
         first, last = schedules(plan)
@@ -145,15 +149,45 @@ def split(plan: Plan) -> tuple[Rows, Rows]:
     return np.sort(order[:cut]), np.sort(order[cut:])
 
 
-def _learn(plan: Plan, opened: Any, randomness: Randomness) -> dict[str, Numbers]:
-    if plan.learning is None:
-        return {}
-    columns = iter(range(len(plan.learning.columns)))
+class _Learner:
+    """Learns with noise what a plan leaves open, and encodes the rows once. Sensitive."""
 
-    def noise(scale: float, count: int) -> Any:
-        return randomness.rounded_normals(Purpose.BOUNDS, next(columns), 0, scale, count)
+    def __init__(self, plan: Plan, opened: Any, target: Any, randomness: Randomness) -> None:
+        self._plan, self._opened, self._target = plan, opened, target
+        self._randomness, self._streams = randomness, count()
+        self._unscaled: Encoded | None = None
 
-    return learn_numbers(plan.spec.schema, opened, plan.learning.noise_multiplier, noise)
+    def learn(self) -> dict[str, Numbers]:
+        """What is learnt, by column; under `ROWS` the scale of rows."""
+        open_schema, questions = self._plan.spec.encoding, self._plan.questions
+        found: dict[str, Numbers] = {}
+        if questions.learning is not None:
+            noise = questions.learning.noise_multiplier
+            found = learn_numbers(open_schema, self._opened, noise, self._noise)
+        if questions.norms is not None:
+            self._unscaled = self._encoded(with_learnt(open_schema, found))
+            typical = math.sqrt(open_schema.squared_norm)
+            noise = questions.norms.noise_multiplier
+            scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)
+            found[ROWS] = (scale,)
+        return found
+
+    def encode(self, schema: Schema) -> Encoded:
+        """The rows, encoded by a schema that leaves nothing open."""
+        found, self._unscaled = self._unscaled, None
+        if found is None:  # also in a resumed run, which learns nothing again
+            return self._encoded(schema)
+        assert schema.row_scale is not None
+        scale_rows(found.inputs, schema.row_scale)
+        return found
+
+    def _encoded(self, schema: Schema) -> Encoded:
+        sparse = None if self._plan.reads_sparse else False
+        return schema.encode(self._opened, self._target, sparse=sparse)
+
+    def _noise(self, scale: float, amount: int) -> Any:
+        stream = next(self._streams)  # one for each histogram
+        return self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)
 
 
 def _bytes(encoded: Encoded) -> Iterator[bytes]:

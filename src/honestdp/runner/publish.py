@@ -28,7 +28,7 @@ from honestdp.schema import Schema
 def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
     """Raise InputError, before anything is paid, unless every model can be serialised and read
     back; checked with made-up parameters."""
-    schema = plan.spec.schema
+    schema = plan.spec.encoding
     for index in {id(model): i for i, model in enumerate(models)}.values():
         blank = torch.zeros(size(models[index]))
         setting = dict(plan.grid.settings[index])

@@ -36,8 +36,8 @@ def models_of(plan: Plan) -> list[Model]:
         if all(given != known for known, _ in made):
             made.append((given, spec.described.build(given)))
     models = [next(model for known, model in made if known == given) for given in options]
-    inputs: Any = np.zeros((2, spec.schema.width), np.float32)
-    if plan.reads_sparse and spec.schema.sparse:
+    inputs: Any = np.zeros((2, spec.encoding.width), np.float32)
+    if plan.reads_sparse and spec.encoding.sparse:
         inputs = csr_matrix(inputs)
     made_up = examples(inputs, np.zeros(2, np.float32 if spec.classes is None else np.int64))
     for model in dict.fromkeys(models):

@@ -2,19 +2,37 @@
 
 from honestdp.schema.encode import Encoded, open_rows
 from honestdp.schema.header import from_header
-from honestdp.schema.kinds import Categorical, Column, Entries, Numeric, column_kinds
-from honestdp.schema.learn import Learnt, learn_bounds, with_bounds
+from honestdp.schema.kinds import (
+    Boolean,
+    Categorical,
+    Column,
+    Counts,
+    Cross,
+    Date,
+    Entries,
+    Hashed,
+    Numeric,
+    Ordinal,
+    column_kinds,
+)
+from honestdp.schema.learn import Learnt, learn_bounds, with_learnt
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table
 from honestdp.schema.target import Target
 
 __all__ = [
+    "Boolean",
     "Categorical",
     "Column",
+    "Counts",
+    "Cross",
+    "Date",
     "Encoded",
     "Entries",
+    "Hashed",
     "Learnt",
     "Numeric",
+    "Ordinal",
     "Schema",
     "Table",
     "Target",
@@ -22,5 +40,5 @@ __all__ = [
     "from_header",
     "learn_bounds",
     "open_rows",
-    "with_bounds",
+    "with_learnt",
 ]

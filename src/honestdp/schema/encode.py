@@ -4,12 +4,12 @@ The contract that privacy rests on: encoded row i is a function of row i of the 
 schema, of nothing else. No row is dropped, reordered or merged, nothing is inferred from values,
 and no value raises. So one changed row changes one encoded row.
 
-Each column is encoded by its kind (`honestdp.schema.kinds`), the target by `Target`. With
-`row_norm`, each row is then scaled to that norm; a row of zeros stays zero.
+Each column is encoded by its kind (`honestdp.schema.kinds`), the target by `Target`. Rows are then
+scaled (`scaling`).
 
 Sparse rows hold a fixed number of stored entries, zeros included: their structure, and so the
 time to read them, does not depend on how many cells happen to be zero or unknown. (A SciPy sparse
-matrix whose columns keep zeros keeps its own structure.)
+matrix whose columns keep zeros keeps its own structure, and a text has as many as its words.)
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
 from honestdp.schema.kinds import Column, Entries
+from honestdp.schema.kinds.base import Block
+from honestdp.schema.scaling import scale_dense, scale_sparse
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, check_column, column_of, open_table
 
@@ -102,45 +104,71 @@ def _target_cells(schema: Schema, target: Any, rows: int) -> Cells:
     return column
 
 
-def _entries(column: Column, table: Table) -> Entries:
-    """A column's entries; raises InputError unless they have the shape that its kind declares."""
-    positions, values = column.encode(table.cells(column.name))
-    shape = (table.rows, column.entries)
-    if values.shape != shape or positions.shape not in (shape, shape[1:]):
+def _block(column: Column, table: Table) -> Block:
+    """A column's block; raises InputError unless it has the shape that its kind declares."""
+    found = column.encode_from(table)
+    if column.entries is None:
+        fits = isinstance(found, csr_matrix) and found.shape == (table.rows, column.width)
+    else:
+        shape = (table.rows, column.entries)
+        fits = isinstance(found, Entries) and found.values.shape == shape
+        fits = fits and found.positions.shape in (shape, shape[1:])
+    if not fits:
         raise InputError(
             f"columns.{column.name}: its kind {column.kind!r} encodes rows of another shape than "
             "its `entries`; check it with honestdp.testing.columns.check_column_kind"
         )
-    return Entries(positions, values)
+    return found
 
 
 def _dense_inputs(schema: Schema, table: Table) -> NDArray[np.float32]:
     inputs = np.zeros((table.rows, schema.width), dtype=np.float32)
     rows, start = np.arange(table.rows), 0
     for column in schema.columns:
-        positions, values = _entries(column, table)
-        for i in range(column.entries):
-            at = start + positions[..., i]
-            inputs[slice(None) if at.ndim == 0 else rows, at] = values[:, i]
+        block = _block(column, table)
+        if isinstance(block, Entries):
+            for i in range(block.values.shape[1]):
+                at = start + block.positions[..., i]
+                inputs[slice(None) if at.ndim == 0 else rows, at] = block.values[:, i]
+        else:
+            inputs[:, start : start + column.width] = block.toarray()
         start += column.width
-    squares = np.einsum("ij,ij->i", inputs, inputs, dtype=np.float64)
-    _scale_to_norm(schema, squares, inputs)
+    scale_dense(schema, inputs)
     return inputs
 
 
 def _sparse_inputs(schema: Schema, table: Table) -> csr_matrix:
+    if any(column.entries is None for column in schema.columns):
+        return _varied_inputs(schema, table)
     shape = (table.rows, schema.entries)
     values, at = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.int32)
     start, first = 0, 0
     for column in schema.columns:
-        own = slice(first, first + column.entries)
-        positions, values[:, own] = _entries(column, table)
+        own = slice(first, first + (column.entries or 0))
+        positions, values[:, own] = _block(column, table)
         at[:, own] = start + positions
         start, first = start + column.width, own.stop
-    squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
-    _scale_to_norm(schema, squares, values)
     starts = np.arange(table.rows + 1) * schema.entries
-    return csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
+    found = csr_matrix((values.ravel(), at.ravel(), starts), shape=(table.rows, schema.width))
+    scale_sparse(schema, found)
+    return found
+
+
+def _varied_inputs(schema: Schema, table: Table) -> csr_matrix:
+    """Rows of which some columns store as many entries as a row needs."""
+    blocks = []
+    for column in schema.columns:
+        block = _block(column, table)
+        if isinstance(block, Entries):
+            rows, entries = block.values.shape
+            at = np.broadcast_to(block.positions, block.values.shape).ravel()
+            starts = np.arange(rows + 1) * entries
+            shape = (rows, column.width)
+            block = csr_matrix((block.values.ravel().astype(np.float32), at, starts), shape=shape)
+        blocks.append(block)
+    encoded = csr_matrix(hstack(blocks, format="csr", dtype=np.float32))
+    scale_sparse(schema, encoded)
+    return encoded
 
 
 def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
@@ -156,31 +184,5 @@ def _stored_inputs(schema: Schema, matrix: Any) -> csr_matrix:
         own = stored if whole else stored.take(at)
         values[at] = kind.encode_stored(columns, number[found.indices[at]], own)
     encoded = csr_matrix((values.astype(np.float32), found.indices, found.indptr), found.shape)
-    if schema.row_norm is None:
-        return encoded
-    entries = np.diff(encoded.indptr)
-    of_row = np.repeat(np.arange(len(entries)), entries)
-    wide: NDArray[np.float64] = encoded.data.astype(np.float64)
-    squares = np.bincount(of_row, wide * wide, minlength=len(entries)).astype(np.float64)
-    _scale_to_norm(schema, squares, encoded.data, of_row)
+    scale_sparse(schema, encoded)
     return encoded
-
-
-def _scale_to_norm(
-    schema: Schema,
-    squares: NDArray[np.float64],
-    values: NDArray[np.float32],
-    of_row: NDArray[np.int64] | None = None,
-) -> None:
-    """Scale each row, in place, to the declared norm, if there is one.
-
-    squares: each row's squared norm. values: [row, column], or single entries and their rows.
-    In float64: the factor of the smallest cells exceeds the range of float32, and a record must not
-    make NumPy warn.
-    """
-    if schema.row_norm is None:
-        return
-    norms = np.sqrt(squares)
-    factors = np.divide(schema.row_norm, norms, out=np.zeros_like(norms), where=norms > 0)
-    each = factors[:, None] if of_row is None else factors[of_row]
-    np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")

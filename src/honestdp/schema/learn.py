@@ -1,4 +1,4 @@
-"""Learn bounds of columns privately, from one noisy histogram each.
+"""Learn facts about columns, and the norm of a typical row, from noisy histograms.
 
 Mechanism, for each column that learns something (a numeric column with bounds = "learn" learns its
 bounds): the column's kind assigns each row's cell to at most one bin (`Column.bin_of`), the rows
@@ -15,6 +15,7 @@ learnt values may be released, never exact counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -26,10 +27,16 @@ from honestdp.errors import InputError, between, fail, positive, positive_intege
 from honestdp.schema.cells import Cells
 from honestdp.schema.encode import open_rows
 from honestdp.schema.kinds import Column
+from honestdp.schema.scaling import squared_norms
 from honestdp.schema.schema import Schema
 from honestdp.units import LARGEST_NOISE, UNITS
 
-BINS = 256
+BINS = 512
+OCTAVES = 20  # of row norms, up and down from 1
+ROW_NORM = 3.0  # the norm that a typical row is scaled to: the input of a bias is a third of it
+ROWS = (
+    " rows"  # the key of what is learnt about rows; no column is called so, as names are stripped
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def learn_bounds(
     """
     learnt = Learnt(tuple(schema.to_learn), _checked_noise(noise_multiplier))
     numbers = learn_numbers(schema, table, noise_multiplier, rounded_normals, bins)
-    return with_bounds(schema, numbers), learnt
+    return with_learnt(schema, numbers), learnt
 
 
 def learn_numbers(
@@ -78,7 +85,7 @@ def learn_numbers(
     rounded_normals: Callable[[float, int], Any],
     bins: int = BINS,
 ) -> dict[str, Numbers]:
-    """As `learn_bounds`, but returns the learnt values by column, for `with_bounds`."""
+    """As `learn_bounds`, but returns the learnt values by column, for `with_learnt`."""
     noise = _checked_noise(noise_multiplier)
     count = positive_integer("bins", bins)
     if count & (count - 1) or count > 2**20:
@@ -89,17 +96,51 @@ def learn_numbers(
     found = {}
     for column in schema.columns:
         if column.learns:
-            exact = histogram(column, opened.cells(column.name), count) * UNITS
-            noisy = (exact + _draws(rounded_normals, noise * UNITS, count)) / UNITS
+            exact = histogram(column, opened.cells(column.name), count)
+            noisy = _with_noise(exact, noise, rounded_normals)
             found[column.name] = column.learnt_from(noisy, noise, opened.rows)
     return found
 
 
-def with_bounds(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:
-    """The schema with learnt values, by column, filled in.
+def learn_row_scale(
+    inputs: Any, typical: float, noise_multiplier: float, rounded_normals: Callable[..., Any]
+) -> float:
+    """Learn the number that gives a typical encoded row the norm ROW_NORM.
+
+    Mechanism: every row is in at most one bin of a histogram of norms, by quarters of an octave; a
+    row of zeros is in none. Noise is added to the counts as in `learn_bounds`: the l2 sensitivity is
+    1, and it costs one `Gaussian(noise_multiplier)`. The root mean square of the norms follows from
+    the counts that stand out from the noise.
+
+    Args:
+        inputs: Encoded rows, unscaled. Sensitive.
+        typical: The norm to assume if no count stands out.
+        noise_multiplier: The standard deviation of the noise of one count.
+        rounded_normals: As for `learn_bounds`.
+
+    Returns:
+        The scale, which may be released.
+    """
+    noise = _checked_noise(noise_multiplier)
+    norms = np.sqrt(squared_norms(inputs))
+    known = norms > 0
+    octaves = np.log2(norms, out=np.zeros_like(norms), where=known)
+    bins = np.clip(np.floor(4 * (octaves + OCTAVES)), 0, 8 * OCTAVES - 1).astype(np.int64)
+    exact = np.bincount(bins[known], minlength=8 * OCTAVES)
+    noisy = _with_noise(exact, noise, rounded_normals)
+    clear = np.where(noisy > noise * math.sqrt(2 * math.log(2 * len(noisy))), noisy, 0.0)
+    middles = 2.0 ** ((np.arange(8 * OCTAVES) + 0.5) / 4 - OCTAVES)
+    rms = math.sqrt(float(clear @ middles**2) / clear.sum()) if clear.any() else typical
+    return ROW_NORM / rms
+
+
+def with_learnt(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:
+    """The schema with learnt values, by column, filled in; under `ROWS` the scale of rows.
 
     Values beyond the number that a column learns are ignored.
     """
+    if ROWS in numbers:
+        schema = schema.model_copy(update={"row_scale": float(numbers[ROWS][0])})
     if not schema.to_learn:
         return schema
     columns = [
@@ -117,6 +158,15 @@ def histogram(column: Column, cells: Cells, bins: int) -> NDArray[np.int64]:
     if found.shape != (len(cells),):
         raise InputError(f"columns.{column.name}: bin_of of its kind must return one bin per row")
     return np.bincount(np.minimum(found[found >= 0], bins - 1), minlength=bins)
+
+
+def _with_noise(
+    exact: NDArray[np.int64], noise: float, rounded_normals: Callable[[float, int], Any]
+) -> NDArray[np.float64]:
+    """Counts with noise, both in whole units."""
+    draws = _draws(rounded_normals, noise * UNITS, len(exact))
+    found: NDArray[np.float64] = (exact * UNITS + draws) / UNITS
+    return found
 
 
 def _checked_noise(noise_multiplier: float) -> float:

@@ -47,7 +47,9 @@ class Declaration(BaseModel, metaclass=_Declared):
     remedies: for each field, what to write there; a subclass adds those of its own fields.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, serialize_by_alias=True
+    )
 
     remedies: ClassVar[Mapping[str, str]] = {}
 

@@ -27,6 +27,7 @@ from honestdp.schema.target import Target
 if TYPE_CHECKING:
     from honestdp.schema.encode import Encoded, Inputs
 
+BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
 SPARSE_BELOW = 0.3  # of the encoded cells that can be non-zero
 
 
@@ -82,6 +83,8 @@ class Schema(Declaration):
         row_norm: Scale every encoded row to exactly this Euclidean norm (a row of zeros stays
             zero), so that the root-mean-square row norm is public. None: rows are left as they
             are.
+        row_scale: Multiply every encoded row by this number. None: a plan chooses it, so that a
+            typical row has the norm that step sizes and clip norms are chosen for.
 
     Raises:
         InputError: If a declaration is wrong; the message names the place and the way out.
@@ -101,6 +104,7 @@ class Schema(Declaration):
         "name": "give a text",
         "unit": "give a text for what one row stands for",
         "row_norm": "must be a number between 1e-6 and 1e6",
+        "row_scale": "must be a number between 1e-9 and 1e9",
         "target": 'give a table with column and classes, such as column = "income"',
         "columns": "give a table of columns, such as [columns.age]",
     }
@@ -108,6 +112,7 @@ class Schema(Declaration):
     name: Text
     unit: Text = "one row"
     row_norm: Annotated[Number, Field(ge=1e-6, le=1e6)] | None = None
+    row_scale: Annotated[Number, Field(ge=1e-9, le=1e9)] | None = None
     target: Target
     columns: Annotated[tuple[AnyColumn, ...], BeforeValidator(_column_list), Field(strict=True)]
 
@@ -117,14 +122,26 @@ class Schema(Declaration):
             raise ValueError('name = "": give the dataset a name')
         if not self.columns:
             raise ValueError("no columns: declare at least one, such as [columns.age]")
-        seen = {self.target.column}
+        seen: set[str] = set()
         for column in self.columns:
-            if column.name == self.target.column:
-                raise ValueError(f"column {column.name[:60]!r} is the target too: remove one")
+            if self.target.column in (column.name, *column.sources):
+                name = self.target.column
+                raise ValueError(f"column {name[:60]!r} is the target too: remove one")
             if column.name in seen:
                 raise ValueError(f"column {column.name[:60]!r} is declared twice: remove one")
             seen.add(column.name)
+        self._bind_columns()
         return self
+
+    def _bind_columns(self) -> None:
+        by_name = {column.name: column for column in self.columns}
+        bound = []
+        for column in self.columns:
+            try:
+                bound.append(column.bound_to(by_name))
+            except ValueError as error:
+                raise ValueError(f"column {column.name[:60]!r}: {error}") from None
+        object.__setattr__(self, "columns", tuple(bound))
 
     @classmethod
     def part_at(cls, path: Location, values: Mapping[str, Any]) -> type[Declaration]:
@@ -245,6 +262,8 @@ class Schema(Declaration):
         A ledger is bound to it: it must never change for a schema that can be declared today.
         """
         facts = {"format": 1, **self.model_dump(mode="json", exclude={"columns"})}
+        if self.row_scale is None:  # a field that the first release did not have
+            del facts["row_scale"]
         facts["columns"] = [column.facts() for column in self.columns]
         canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
@@ -254,7 +273,7 @@ class Schema(Declaration):
     @property
     def input_names(self) -> list[str]:
         """The columns of the table that the inputs are read from, in order."""
-        return [column.name for column in self.columns]
+        return list(dict.fromkeys(name for column in self.columns for name in column.sources))
 
     @property
     def encoded_names(self) -> list[str]:
@@ -268,13 +287,44 @@ class Schema(Declaration):
 
     @property
     def entries(self) -> int:
-        """Number of stored entries of every encoded row; all others are zeros."""
-        return sum(column.entries for column in self.columns)
+        """Number of stored entries of every encoded row, without those of columns that store as
+        many as a row needs; all others are zeros."""
+        return sum(column.entries or 0 for column in self.columns)
 
     @property
     def sparse(self) -> bool:
         """Whether rows are encoded as a sparse matrix: few of their cells can be non-zero."""
         return self.entries < SPARSE_BELOW * self.width
+
+    @property
+    def scaled_together(self) -> list[tuple[int, int]]:
+        """The stretches of encoded columns that are scaled together to the norm BLOCK_NORM in
+        every row, each as its first column and the one after its last."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for column in self.columns:
+            end = start + column.width
+            if column.scaled_together:
+                joined = bool(found) and found[-1][1] == start
+                found[-1:] = [(found[-1][0], end)] if joined else [*found[-1:], (start, end)]
+            start = end
+        return found
+
+    @property
+    def squared_norm(self) -> float:
+        """The squared norm of a typical encoded row, without `row_scale`, by public facts."""
+        if self.row_norm is not None:
+            return self.row_norm**2
+        own = sum(column.squared_norm for column in self.columns)
+        return own + (BLOCK_NORM**2 if self.scaled_together else 0.0)
+
+    @property
+    def known_norm(self) -> float:
+        """The part of `squared_norm` that nearly every row has, whatever its cells."""
+        if self.row_norm is not None:
+            return self.row_norm**2
+        own = sum(column.known_norm for column in self.columns)
+        return own + (BLOCK_NORM**2 if self.scaled_together else 0.0)
 
     @property
     def to_learn(self) -> list[str]:

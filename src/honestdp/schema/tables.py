@@ -38,6 +38,7 @@ class Table:
         self.source = source
         self.matrix = matrix  # Sensitive: the whole table, if it is a sparse matrix
         self.names = [str(name).strip() for name in names]
+        self._place = {name: i for i, name in reversed(list(enumerate(self.names)))}
         self.rows = rows
         self._get = get  # Sensitive: gives the cells
 
@@ -50,7 +51,7 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         try:
-            found = cells(self._get(self.names.index(name)))
+            found = cells(self._get(self._place[name]))
         except Exception:
             raise InputError(f"{self.source}: column {name!r} is not a list of cells") from None
         if len(found) != self.rows:
@@ -58,6 +59,13 @@ class Table:
                 f"{self.source}: column {name!r} has {len(found)} rows, others {self.rows}: "
                 "give columns of one length"
             )
+        return found
+
+    def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Several columns as numbers, [row, column]; NaN where a cell is not a finite number."""
+        found = np.empty((self.rows, len(names)))
+        for i, name in enumerate(names):
+            found[:, i] = self.cells(name).numbers()
         return found
 
 

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
-from honestdp.schema import Column, Schema, Target, column_kinds
+from honestdp.schema import Column, Schema, Table, Target, column_kinds
 from honestdp.schema.cells import cells as cells_of
+from honestdp.schema.tables import open_table
 
 BINS = 16
 
@@ -123,7 +125,8 @@ def _check_declaration(column: Column) -> None:
         len(prints) == 1,
         "the fingerprint of a schema with it is not stable; a ledger is bound to it",
     )
-    unknown = column.added_fields - set(type(column).model_fields)
+    declared = {field.alias or name for name, field in type(column).model_fields.items()}
+    unknown = column.added_fields - declared
     _require(column, not unknown, f"added_fields names fields that do not exist: {unknown}")
     texts = column.describe(), column.label
     _require(
@@ -160,15 +163,23 @@ def _check_names(column: Column) -> None:
     )
     _require(
         column,
-        1 <= column.entries <= column.width,
+        column.entries is None or 1 <= column.entries <= column.width,
         f"entries is {column.entries}; it must be from 1 to the width {column.width}",
     )
-    guess = column.squared_norm
+    guess, known = column.squared_norm, column.known_norm
     _require(
         column,
-        math.isfinite(guess) and guess >= 0,
-        f"squared_norm is {guess}; give a finite number of at least 0",
+        math.isfinite(guess) and 0 <= known <= guess,
+        f"squared_norm is {guess} and known_norm {known}; give finite numbers of at least 0, the "
+        "second no larger than the first",
     )
+    for rich in (False, True):
+        chosen = column.with_default_encoding(rich)
+        _require(
+            column,
+            chosen.name == column.name and chosen.with_default_encoding(not rich) == chosen,
+            "with_default_encoding must give a column of the same name that leaves nothing open",
+        )
 
 
 def _check_learning(column: Column, sample: list[Any]) -> Column:
@@ -198,50 +209,72 @@ def _check_learning(column: Column, sample: list[Any]) -> Column:
             f"learnt_from must give {column.learns} finite numbers, as `learns` says",
         )
         _require(column, made.learns == 0, "with_learnt must give a column that learns nothing")
-        same = made.name == column.name and made.encoded_names == column.encoded_names
-        _require(column, same, "what is learnt must not change the encoded names: they are public")
+        same = made.name == column.name and made.width == column.width
+        same = same and made.entries == column.entries
+        _require(column, same, "what is learnt must not change the width or the entries of rows")
     return made
+
+
+def _table_of(column: Column, values: list[Any]) -> Table:
+    """A table in which every column that it reads holds these cells."""
+    return open_table(dict.fromkeys(column.sources, values), [])
 
 
 def _check_encoding(column: Column, sample: list[Any]) -> None:
     def encoded(values: list[Any]) -> NDArray[Any]:
         with _nothing_raised(column, "encode"):
-            positions, found = column.encode(cells_of(values))
-        shape = (len(values), column.entries)
-        _require(
-            column,
-            found.shape == shape,
-            f"encode gave values of shape {found.shape}; it must be [rows, entries] = {shape}",
-        )
-        _require(
-            column,
-            positions.shape in (shape, shape[1:]) and positions.dtype.kind in "iu",
-            "encode must give integer positions of shape [entries] or [rows, entries]",
-        )
-        spread = np.broadcast_to(positions, shape)
-        inside = bool((spread >= 0).all() and (spread < column.width).all())
-        _require(column, inside, f"a position is outside 0 to {column.width - 1}")
-        once = np.diff(np.sort(spread, axis=1), axis=1)
-        _require(
-            column,
-            bool((once > 0).all()),
-            "a row has two entries at one position; give each its own, with value 0 where an "
-            "entry is not needed",
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            narrow = found.astype(np.float32)
-        _require(
-            column,
-            bool(np.isfinite(narrow).all()),
-            "encode gave a number that is not finite as float32; give such a cell a value",
-        )
-        return np.concatenate([spread, narrow], axis=1)
+            found = column.encode_from(_table_of(column, values))
+        if column.entries is None:
+            return _check_matrix(column, found, len(values))
+        return _check_entries(column, found, len(values))
 
     _check_rows(column, "encode", encoded, sample)
     encoded([])
     for values in _typed_columns():
         with _nothing_raised(column, "encode"):
-            column.encode(cells_of(values))
+            column.encode_from(_table_of(column, values))
+
+
+def _check_matrix(column: Column, found: Any, rows: int) -> NDArray[Any]:
+    shape = (rows, column.width)
+    fits = isinstance(found, csr_matrix) and found.shape == shape
+    _require(column, fits, f"encode must give a csr_matrix of shape {shape}: `entries` is None")
+    dense: NDArray[Any] = found.toarray().astype(np.float32)
+    _require(column, bool(np.isfinite(dense).all()), "encode gave a number that is not finite")
+    return dense
+
+
+def _check_entries(column: Column, found: Any, rows: int) -> NDArray[Any]:
+    positions, values = found
+    shape = (rows, column.entries)
+    _require(
+        column,
+        values.shape == shape,
+        f"encode gave values of shape {values.shape}; it must be [rows, entries] = {shape}",
+    )
+    _require(
+        column,
+        positions.shape in (shape, shape[1:]) and positions.dtype.kind in "iu",
+        "encode must give integer positions of shape [entries] or [rows, entries]",
+    )
+    spread = np.broadcast_to(positions, shape)
+    inside = bool((spread >= 0).all() and (spread < column.width).all())
+    _require(column, inside, f"a position is outside 0 to {column.width - 1}")
+    once = np.diff(np.sort(spread, axis=1), axis=1)
+    _require(
+        column,
+        bool((once > 0).all()),
+        "a row has two entries at one position; give each its own, with value 0 where an "
+        "entry is not needed",
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = values.astype(np.float32)
+    _require(
+        column,
+        bool(np.isfinite(narrow).all()),
+        "encode gave a number that is not finite as float32; give such a cell a value",
+    )
+    return np.concatenate([spread, narrow], axis=1)
 
 
 def _check_rows(
@@ -262,12 +295,12 @@ def _check_rows(
 
 
 def _check_structure(column: Column, sample: list[Any]) -> None:
-    schema, table = _schema(column), {column.name: sample}
+    schema, table = _schema(column), _table_of(column, sample)
     sparse = schema.encode_inputs(table, sparse=True)
     dense = schema.encode_inputs(table, sparse=False)
     _require(
         column,
-        bool((np.diff(sparse.indptr) == column.entries).all()),
+        column.entries is None or bool((np.diff(sparse.indptr) == column.entries).all()),
         "rows have different numbers of stored entries in sparse form",
     )
     _require(
@@ -278,8 +311,6 @@ def _check_structure(column: Column, sample: list[Any]) -> None:
 
 
 def _check_zeros(column: Column, sample: list[Any]) -> None:
-    from scipy.sparse import csr_matrix
-
     _require(column, column.width == 1, "keeps_zeros is only for a kind with one encoded column")
     values = column.encode(cells_of([0, 0.0, "0", -0.0])).values
     _require(column, not values.any(), "keeps_zeros is True, but a cell of 0 is not encoded as 0")

@@ -90,6 +90,11 @@ class Model(ABC):
         """[candidate, row, output] for dense inputs [row, ...] read by all candidates. A row's
         outputs must not depend on the other rows."""
 
+    @property
+    def chooses_encoding(self) -> bool:
+        """Whether a plan may choose how rows are encoded: not for a model that is made already."""
+        return False
+
     def check(self, examples: Examples) -> None:
         """Raise `InputError` if these examples cannot be its input. Reads shapes only."""
         check_targets(self.loss, examples)

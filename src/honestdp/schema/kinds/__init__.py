@@ -4,5 +4,23 @@ from honestdp.schema.kinds.base import Column, Entries, column_kinds
 from honestdp.schema.kinds.numeric import Numeric  # first: the order of the form's choices
 
 from honestdp.schema.kinds.categorical import Categorical  # isort: skip
+from honestdp.schema.kinds.boolean import Boolean  # isort: skip
+from honestdp.schema.kinds.ordinal import Ordinal  # isort: skip
+from honestdp.schema.kinds.date import Date  # isort: skip
+from honestdp.schema.kinds.counts import Counts  # isort: skip
+from honestdp.schema.kinds.hashed import Hashed  # isort: skip
+from honestdp.schema.kinds.cross import Cross  # isort: skip
 
-__all__ = ["Categorical", "Column", "Entries", "Numeric", "column_kinds"]
+__all__ = [
+    "Boolean",
+    "Categorical",
+    "Column",
+    "Counts",
+    "Cross",
+    "Date",
+    "Entries",
+    "Hashed",
+    "Numeric",
+    "Ordinal",
+    "column_kinds",
+]

@@ -17,7 +17,8 @@ lines of the form that `honestdp schema` writes, the messages for wrong declarat
             return Entries(np.zeros(1, np.int64), (cells.places(self.yes)[:, None] >= 0) * 1.0)
 
 Privacy rests on the contract of `encode` and `bin_of`: row i of the result depends on cell i and
-the declaration alone; no cell raises; and all rows have the same number of stored entries.
+the declaration alone; no cell raises; and all rows have the same number of stored entries, or
+(texts) a number that follows from the row itself.
 `honestdp.testing.columns.check_column_kind` tests it.
 """
 
@@ -25,15 +26,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from honestdp.registry import Registry
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Name
 from honestdp.schema.problems import Declaration
+
+if TYPE_CHECKING:
+    from honestdp.schema.tables import Table
+
+Block: TypeAlias = "Entries | csr_matrix"
 
 
 class Entries(NamedTuple):
@@ -55,8 +62,9 @@ class Column(Declaration):
         kind: The name of the kind; a subclass declares it as `kind: Literal["mine"] = "mine"`.
         name: The column of the table that it is read from.
 
-    A subclass must define `encoded_names` and `encode`. By default nothing is learnt, a cell of 0
-    need not be encoded as 0, and the kind is never inferred from rows.
+    A subclass must define `encoded_names` and `encode`, or `encode_from` if it reads several columns
+    of the table. By default nothing is learnt, a cell of 0 need not be encoded as 0, and the kind is
+    never inferred from rows.
 
     Attributes:
         label: The kind's name in a report, such as "number".
@@ -68,6 +76,8 @@ class Column(Declaration):
         added_fields: Optional fields that the first release of the kind did not have. While they
             have their default they are not part of a schema's fingerprint, so that existing
             ledgers still fit.
+        scaled_together: Whether all columns of such kinds are scaled, in every row, to one public
+            norm together.
     """
 
     label: ClassVar[str] = ""
@@ -76,11 +86,17 @@ class Column(Declaration):
     remedies: ClassVar[Mapping[str, str]] = {"name": "give a text"}
     infer_order: ClassVar[int] = 0
     added_fields: ClassVar[frozenset[str]] = frozenset()
+    scaled_together: ClassVar[bool] = False
 
     kind: str
     name: Name
 
     # The encoding
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns of the table that it reads; by default the one of its name."""
+        return (self.name,)
 
     @property
     @abstractmethod
@@ -93,12 +109,12 @@ class Column(Declaration):
         return len(self.encoded_names)
 
     @property
-    def entries(self) -> int:
-        """Number of stored entries of a row in this column, the same for every row."""
+    def entries(self) -> int | None:
+        """Number of stored entries of a row in this column, the same for every row; None if a row
+        stores as many as it needs, as a text does."""
         return 1
 
-    @abstractmethod
-    def encode(self, cells: Cells) -> Entries:
+    def encode(self, cells: Cells) -> Block:
         """Encode the cells of every row.
 
         Args:
@@ -106,8 +122,51 @@ class Column(Declaration):
                 it; none of them ever raises.
 
         Returns:
-            The entries. Row i must depend on cell i and this declaration alone.
+            The entries; a SciPy CSR matrix [rows, width] if `entries` is None. Row i must depend on
+            cell i and this declaration alone.
         """
+        raise NotImplementedError(f"{type(self).__name__}: define encode or encode_from")
+
+    def encode_from(self, table: Table) -> Block:
+        """Encode the rows of a table; for kinds that read several of its columns.
+
+        Args:
+            table: The opened table. `table.cells(name)` is a column, `table.numbers(names)` several
+                as an array of numbers.
+
+        Returns:
+            As `encode`. Row i must depend on row i and this declaration alone.
+        """
+        return self.encode(table.cells(self.name))
+
+    def bound_to(self, others: Mapping[str, Column]) -> Column:
+        """Look up the other columns of the schema that the column refers to.
+
+        Args:
+            others: The columns of the schema, by name.
+
+        Returns:
+            The column that knows them; by default this one, which refers to none.
+
+        Raises:
+            ValueError: If one is not there, or does not suit.
+        """
+        return self
+
+    def as_one_hot(self) -> Column | None:
+        """The column with one entry of 1 a row, for pairs of columns; None if it has no such form."""
+        return None
+
+    def with_default_encoding(self, rich: bool) -> Column:
+        """Fill in how the column is encoded, where the schema leaves it open.
+
+        Args:
+            rich: Whether the table is large enough for many encoded columns, by public facts.
+
+        Returns:
+            A column that leaves nothing open; by default this one.
+        """
+        return self
 
     @property
     def keeps_zeros(self) -> bool:
@@ -139,8 +198,14 @@ class Column(Declaration):
     @property
     def squared_norm(self) -> float:
         """What the column adds to the squared norm of a typical encoded row: an estimate from
-        public facts, used to choose a step size. By default that of entries of size 1."""
-        return float(self.entries)
+        public facts, by which rows are scaled. By default that of entries of size 1."""
+        return float(self.entries or 1)
+
+    @property
+    def known_norm(self) -> float:
+        """The part of `squared_norm` that every row has, or nearly every one, whatever its cells.
+        By default none: then the norm of a typical row is learnt with noise."""
+        return 0.0
 
     # What has to be learnt before rows can be encoded: from one noisy histogram
 
@@ -187,6 +252,12 @@ class Column(Declaration):
 
     # Texts
 
+    @property
+    def encoding_words(self) -> str:
+        """How the column is encoded, in a few words for the plan; columns of equal words are listed
+        together. Empty: nothing worth a word."""
+        return ""
+
     def describe(self) -> str:
         """The declared values as a text, for the report."""
         hidden = {"kind", "name"}
@@ -196,9 +267,10 @@ class Column(Declaration):
     def facts(self) -> dict[str, Any]:
         """The declaration as it enters the fingerprint of a schema."""
         found = self.model_dump(mode="json")
-        for name in self.added_fields:
-            if getattr(self, name) == type(self).model_fields[name].default:
-                del found[name]
+        for name, declared in type(self).model_fields.items():
+            key = declared.alias or name
+            if key in self.added_fields and getattr(self, name) == declared.default:
+                del found[key]
         return found
 
     @classmethod

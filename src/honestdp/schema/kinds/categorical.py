@@ -69,10 +69,17 @@ class Categorical(Column):
     def squared_norm(self) -> float:
         return 1.0
 
+    @property
+    def known_norm(self) -> float:
+        return 1.0  # but for cells without a place
+
     def encode(self, cells: Cells) -> Entries:
         # A cell without a place is a stored 0 at position 0: every row has one entry.
         places = self._positions()[cells.places(self.categories)]
         return Entries(np.maximum(places, 0)[:, None], (places >= 0).astype(np.float64)[:, None])
+
+    def as_one_hot(self) -> Categorical:
+        return self
 
     def _positions(self) -> NDArray[np.int64]:
         """The position of each category, then, as the last two, of a missing and of an unknown

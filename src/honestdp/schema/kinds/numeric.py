@@ -1,25 +1,34 @@
-"""`Numeric`: numbers between public bounds, scaled to [0, 1].
+"""`Numeric`: numbers between public bounds, as a number, as bins, or as both.
 
-Bounds that are not public can be learnt: the cells are counted in equal bins of a declared outer
-range, noise is added to the counts (`honestdp.schema.learn`), and the bounds are put at quantiles
-of the noisy counts.
+A linear model can only draw a straight line through a number; one bin a stretch lets it draw any
+curve, at no cost in privacy, as bounds and edges are public. What is not public can be learnt: the
+cells are counted in a histogram over a declared outer range, noise is added to the counts
+(`honestdp.schema.learn`), and bounds, edges or scale are read off them (`noisy_histogram`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.noisy_histogram import Histogram, cell_edges, fill
 
-ENOUGH = 0.5  # share of rows that must exceed the noise; otherwise bins are merged in pairs
+BINS = 16
+MOST_BINS = 4096
+LOG_STEEPNESS = 1000.0  # of "log" edges: the first bin is about this much narrower than the last
+FARTHEST = 2.0  # a learnt scale clips numbers further out: four standard deviations
+
+Numbers = Annotated[
+    tuple[Number, ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v),
+    Field(strict=True),
+]  # fmt: skip
 
 
 @column_kinds.register
@@ -34,11 +43,20 @@ class Numeric(Column):
         quantiles: For "learn" only: the quantiles of the cells at which the bounds are put, by
             default (0.01, 0.99).
         missing: The value of a cell that is missing, not a number, or not finite; by default the
-            middle of the bounds.
+            middle of the bounds. "own": such cells have an encoded column of their own.
+        encode: "linear": the number. "bins": which of several bins it is in. "both". By default a
+            plan chooses by public facts.
+        bins: Number of bins, by default 16.
+        edges: Where one bin ends and the next begins: "equal" widths between the bounds (the
+            default), "log": narrow bins near 0, "learn": equal shares of the rows, learnt with
+            noise and paid for; or a list of rising numbers between the bounds.
+        scale: (shift, width): the number is encoded as (number - shift) / width instead of being
+            scaled to [0, 1]. "learn": shift is the mean and width two standard deviations, learnt
+            with noise and paid for; numbers four deviations out are clipped.
 
     Example:
-        >>> Numeric(name="age", bounds=(0, 110)).encoded_names
-        ['age']
+        >>> Numeric(name="age", bounds=(0, 100), encode="both", bins=2).encoded_names
+        ['age', 'age below 50', 'age from 50']
     """
 
     label: ClassVar[str] = "number"
@@ -52,30 +70,60 @@ class Numeric(Column):
         "bounds": 'give [low, high], two finite numbers with low < high, or "learn" with outer',
         "outer": "give [low, high], two finite numbers with low < high",
         "quantiles": "give [low, high] with 0 <= low < high <= 1, such as [0.01, 0.99]",
-        "missing": "give the number that stands for a missing cell",
+        "missing": 'give the number that stands for a missing cell, or "own"',
+        "encode": 'must be "linear", "bins" or "both"',
+        "bins": f"must be a whole number from 2 to {MOST_BINS}",
+        "edges": 'must be "equal", "log", "learn" or a list of rising numbers',
+        "scale": 'must be [shift, width] with a width above 0, or "learn"',
     }
     infer_order: ClassVar[int] = 10
+    added_fields: ClassVar[frozenset[str]] = frozenset({"encode", "bins", "edges", "scale"})
 
     kind: Literal["numeric"] = "numeric"
     bounds: Pair | Literal["learn"]
     outer: Pair | None = None
     quantiles: Pair | None = None
-    missing: Number | None = None
+    missing: Number | Literal["own"] | None = None
+    encode_as: Literal["linear", "bins", "both"] | None = Field(default=None, alias="encode")
+    bins: Annotated[int, Field(strict=True, ge=2, le=MOST_BINS)] | None = None
+    edges: Numbers | Literal["equal", "log", "learn"] | None = None
+    scale: Pair | Literal["learn"] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Numeric:
-        if self.learns and self.outer is None:
+        if self.bounds == "learn" and self.outer is None:
             raise ValueError('bounds = "learn" needs outer = [low, high], declared without looking')
-        if not self.learns and (self.outer or self.quantiles):
+        if self.bounds != "learn" and (self.outer or self.quantiles):
             raise ValueError('outer and quantiles are for bounds = "learn"; remove them')
-        check_pair("outer" if self.learns else "bounds", self.range)
+        check_pair("outer" if self.bounds == "learn" else "bounds", self.range)
         low, high = self.learn_quantiles
         if not 0 <= low < high <= 1:
             raise ValueError(f"quantiles = [{low:g}, {high:g}]: needs 0 <= low < high <= 1")
         low, high = self.range
-        if self.missing is not None and not low <= self.missing <= high:
+        if isinstance(self.missing, float) and not low <= self.missing <= high:
             raise ValueError(f"missing = {self.missing:g} must lie in [{low:g}, {high:g}]")
+        self._check_bins()
+        if isinstance(self.scale, tuple) and not self.scale[1] > 0:
+            raise ValueError(f"scale = [.., {self.scale[1]:g}]: needs a width above 0")
         return self
+
+    def _check_bins(self) -> None:
+        if self.encode_as == "linear" and (self.bins or self.edges):
+            raise ValueError('bins and edges are for encode = "bins" or "both"; remove them')
+        if self.encode_as == "bins" and self.scale is not None:
+            raise ValueError('scale is for encode = "linear" or "both"; remove it')
+        if not isinstance(self.edges, tuple):
+            return
+        low, high = self.range
+        rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
+        if not self.edges or not rises or not low < self.edges[0] <= self.edges[-1] < high:
+            raise ValueError(
+                f"edges: give rising numbers between the bounds {low:g} and {high:g}, without them"
+            )
+        if self.bounds == "learn":
+            raise ValueError('edges: cannot be listed with bounds = "learn"; leave one of them out')
+        if self.bins is not None and self.bins != len(self.edges) + 1:
+            raise ValueError(f"bins = {self.bins}: the listed edges make {len(self.edges) + 1}")
 
     @property
     def range(self) -> tuple[float, float]:
@@ -88,33 +136,119 @@ class Numeric(Column):
     def missing_value(self) -> float:
         """The value of a cell that is missing."""
         low, high = self.range
-        return low + (high - low) / 2 if self.missing is None else self.missing
+        return self.missing if isinstance(self.missing, float) else low + (high - low) / 2
 
     @property
     def learn_quantiles(self) -> tuple[float, float]:
         """The quantiles at which learnt bounds are put."""
         return self.quantiles or (0.01, 0.99)
 
-    # The encoding
+    # The encoding: the number, then its bins, then the column of missing cells
+
+    def with_default_encoding(self, rich: bool) -> Numeric:
+        if self.encode_as is not None or self.bins or self.edges:
+            return self
+        return self.model_copy(update={"encode_as": "both" if rich else "linear"})
+
+    def as_one_hot(self) -> Numeric | None:
+        if self.learns:
+            return None
+        bins = None if isinstance(self.edges, tuple) else self.bins or BINS // 2
+        changed = {"encode_as": "bins", "bins": bins, "scale": None}
+        return self.model_copy(update=changed)
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether bins are encoded; left open, they are if `bins` or `edges` is given."""
+        if self.encode_as is None:
+            return self.bins is not None or self.edges is not None
+        return self.encode_as != "linear"
+
+    @property
+    def has_number(self) -> bool:
+        """Whether the number itself is encoded."""
+        return self.encode_as != "bins"
+
+    @property
+    def bin_count(self) -> int:
+        """Number of bins; 0 if there are none."""
+        if not self.has_bins:
+            return 0
+        return len(self.edges) + 1 if isinstance(self.edges, tuple) else self.bins or BINS
+
+    @property
+    def bin_edges(self) -> tuple[float, ...]:
+        """Where one bin ends and the next begins, in rising order; not known before they are
+        learnt."""
+        if isinstance(self.edges, tuple):
+            return self.edges
+        low, high = self.range
+        evenly = np.linspace(0, 1, self.bin_count + 1)[1:-1]
+        if self.edges == "log":
+            return tuple(_log_spaced(evenly, low, high))
+        return tuple((low + (high - low) * evenly).tolist())
 
     @property
     def encoded_names(self) -> list[str]:
-        return [self.name]
+        names = [self.name] if self.has_number else []
+        if self.has_bins and self._is_open("edges"):
+            names += [f"{self.name} in bin {i + 1}" for i in range(self.bin_count)]
+        elif self.has_bins:
+            cuts = [f"{cut:.6g}" for cut in self.bin_edges]
+            names.append(f"{self.name} below {cuts[0]}")
+            pairs = zip(cuts, cuts[1:], strict=False)
+            names += [f"{self.name} from {one} to {other}" for one, other in pairs]
+            names.append(f"{self.name} from {cuts[-1]}")
+            if len(set(names)) < len(names):  # edges closer than their digits
+                names = [self.name] * self.has_number
+                names += [f"{self.name} in bin {i + 1}" for i in range(self.bin_count)]
+        return [*names, f"{self.name} (missing)"] if self.missing == "own" else names
+
+    @property
+    def width(self) -> int:
+        return self.has_number + self.bin_count + (self.missing == "own")
+
+    @property
+    def entries(self) -> int:
+        extra = self.missing == "own" and not self.has_bins  # else it takes the bin's entry
+        return self.has_number + self.has_bins + extra
 
     @property
     def squared_norm(self) -> float:
-        return 0.25  # of a number in the middle of [0, 1]
+        return 0.25 * self.has_number + self.has_bins  # a number in the middle of [0, 1]
+
+    @property
+    def known_norm(self) -> float:
+        return 0.25 * (self.scale is not None) + self.has_bins
 
     @property
     def keeps_zeros(self) -> bool:
-        return self.range[0] == 0
+        plain = self.scale is None and self.missing != "own"
+        return plain and not self.has_bins and self.range[0] == 0
 
     def encode(self, cells: Cells) -> Entries:
-        low, high = self.range
         values = cells.numbers()
-        values = np.where(np.isnan(values), self.missing_value, values)
-        scaled = (np.clip(values, low, high) - low) / (high - low)
-        return Entries(np.zeros(1, dtype=np.int64), scaled[:, None])
+        alone = np.isnan(values) if self.missing == "own" else np.zeros(len(values), dtype=bool)
+        values = np.clip(np.where(np.isnan(values), self.missing_value, values), *self.range)
+        places, found, last = [], [], self.width - 1
+        if self.has_number:
+            places.append(np.zeros(len(values), dtype=np.int64))
+            found.append(np.where(alone, 0.0, self._scaled(values)))
+        if self.has_bins:
+            which = np.searchsorted(np.array(self.bin_edges), values, side="right")
+            places.append(np.where(alone, last, self.has_number + which))
+            found.append(np.ones(len(values)))
+        elif self.missing == "own":
+            places.append(np.full(len(values), last))
+            found.append(alone.astype(np.float64))
+        return Entries(np.stack(places, axis=1), np.stack(found, axis=1))
+
+    def _scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        if isinstance(self.scale, tuple):
+            shift, width = self.scale
+            return np.clip((values - shift) / width, -FARTHEST, FARTHEST)
+        low, high = self.range
+        return (values - low) / (high - low)
 
     @classmethod
     def encode_stored(
@@ -126,60 +260,99 @@ class Numeric(Column):
         values = np.where(np.isnan(values), missing[of], values)
         return np.clip(values, 0, high[of]) / high[of]
 
-    # Bounds learnt from a noisy histogram
+    # What is learnt from a noisy histogram: bounds, then edges, then scale
+
+    def _is_open(self, name: str) -> bool:
+        return getattr(self, name) == "learn"
 
     @property
     def learns(self) -> int:
-        return 2 if self.bounds == "learn" else 0
+        edges = self.bin_count - 1 if self._is_open("edges") else 0
+        return 2 * self._is_open("bounds") + edges + 2 * self._is_open("scale")
 
     def bin_of(self, cells: Cells, bins: int) -> NDArray[np.int64]:
-        """Equal bins of the outer range; cells outside are in the end bins, NaN in none."""
+        """The cells of `noisy_histogram.cell_edges`; numbers outside are in the end cells, NaN in
+        none."""
         low, high = self.range
         values = cells.numbers()
         known = ~np.isnan(values)
-        share = (np.clip(values[known], low, high) - low) / (high - low)
+        inner = cell_edges(low, high, bins)[1:-1]
         found = np.full(len(values), -1, dtype=np.int64)
-        found[known] = np.minimum((share * bins).astype(np.int64), bins - 1)
+        found[known] = np.searchsorted(inner, values[known], side="right")
         return found
 
     def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
-        """Bounds at the declared quantiles of the noisy counts.
-
-        Counts that could be noise alone are dropped. While less than half of the rows is left,
-        neighbouring bins are merged; if none is left, the bounds are the outer range.
-        """
+        """Bounds at the declared quantiles, edges at equal shares of the rows, mean and twice the
+        deviation: of the counts that stand out from the noise (`Histogram.clear`). Where none does,
+        the outer range, equal bins and the middle."""
         low, high = self.range
-        while len(noisy) > 1:
-            clear = np.where(noisy > noise * sqrt(2 * log(2 * len(noisy))), noisy, 0.0)
-            if clear.sum() >= ENOUGH * rows and clear.any():
-                break
-            noisy, noise = noisy.reshape(-1, 2).sum(axis=1), noise * sqrt(2)
-        else:
-            return low, high
-        cumulated = np.cumsum(clear) / clear.sum()
-        first, last = self.learn_quantiles
-        start = int(np.searchsorted(cumulated, first, side="right"))
-        end = int(np.searchsorted(cumulated, min(last, cumulated[-1]), side="left"))
-        edges = np.linspace(low, high, len(noisy) + 1)
-        found = float(edges[min(start, len(noisy) - 1)]), float(edges[max(end, start) + 1])
-        return found if found[0] < found[1] else (low, high)
+        clear = Histogram.clear(cell_edges(low, high, len(noisy)), noisy, noise, rows)
+        learnt: list[float] = []
+        if self._is_open("bounds"):
+            if clear is not None:
+                found = clear.quantiles(*self.learn_quantiles)
+                low, high = found if found[0] < found[1] else (low, high)
+            learnt += [low, high]
+        if self._is_open("edges"):
+            count = self.bin_count
+            cuts = [] if clear is None else clear.bin_edges(count, low, high)
+            learnt += cuts or fill([], count - 1, low, high)
+        if self._is_open("scale"):
+            shift, deviation = (low + high) / 2, (high - low) / 4
+            if clear is not None:
+                shift, spread = clear.mean_and_deviation()
+                deviation = max(spread, 1e-6 * (high - low))
+            learnt += [shift, 2 * deviation]
+        return tuple(learnt)
 
     def with_learnt(self, numbers: tuple[float, ...]) -> Numeric:
-        low, high = numbers
-        missing = None if self.missing is None else min(max(self.missing, low), high)
-        return Numeric(name=self.name, bounds=(low, high), missing=missing)
+        rest = list(numbers)
+        facts = self.model_dump()
+        if self._is_open("bounds"):
+            low, high = rest.pop(0), rest.pop(0)
+            facts |= {"bounds": (low, high), "outer": None, "quantiles": None}
+            if isinstance(self.missing, float):
+                facts["missing"] = min(max(self.missing, low), high)
+        if self._is_open("edges"):
+            cuts = [rest.pop(0) for _ in range(self.bin_count - 1)]
+            facts |= {"edges": tuple(cuts), "bins": None}
+        if self._is_open("scale"):
+            facts["scale"] = rest.pop(0), rest.pop(0)
+        return Numeric(**facts)
 
     # Texts
 
+    @property
+    def encoding_words(self) -> str:
+        if not self.has_bins:
+            return "as a number" + (", learnt scale" if self._is_open("scale") else "")
+        kind = self.edges if isinstance(self.edges, str) else "equal" if not self.edges else "given"
+        kind = {"learn": "learnt", "log": "logarithmic"}.get(kind, kind)
+        return f"{'as a number and ' if self.has_number else ''}in {self.bin_count} {kind} bins"
+
     def describe(self) -> str:
         low, high = self.range
-        return f"{'learnt within ' if self.learns else ''}{low:g} to {high:g}"
+        bins = f", in {self.bin_count} bins" if self.has_bins else ""
+        return f"{'learnt within ' if self._is_open('bounds') else ''}{low:g} to {high:g}{bins}"
 
     @classmethod
     def infer(cls, name: str, cells: Cells) -> Numeric | None:
         """Suits cells that are all numbers or missing."""
         bounds = inferred_bounds(cells)
         return None if bounds is None else cls(name=name, bounds=bounds)
+
+
+def _log_spaced(shares: NDArray[np.float64], low: float, high: float) -> list[float]:
+    """Numbers at equal steps of log(1 + steepness x): narrow near 0, or near the end next to 0."""
+    if low < 0 < high:
+        reach = max(-low, high)
+        ends = [np.sign(end) * np.log1p(LOG_STEEPNESS * abs(end) / reach) for end in (low, high)]
+        steps = ends[0] + (ends[1] - ends[0]) * shares
+        return list(np.sign(steps) * np.expm1(np.abs(steps)) / LOG_STEEPNESS * reach)
+    grown = np.expm1(shares * np.log1p(LOG_STEEPNESS)) / LOG_STEEPNESS
+    if low >= 0:
+        return list(low + (high - low) * grown)
+    return list(high - (high - low) * grown[::-1])
 
 
 def inferred_bounds(cells: Cells) -> tuple[float, float] | None:

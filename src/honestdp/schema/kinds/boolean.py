@@ -1,0 +1,67 @@
+"""`Boolean`: yes or no, as 1 or -1."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from honestdp.schema.cells import Cells
+from honestdp.schema.fields import Categories, check_categories
+from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.categorical import Categorical
+
+
+@column_kinds.register
+class Boolean(Column):
+    """A column of two answers: 1 for yes, -1 for no, 0 for a cell that is neither.
+
+    Args:
+        name: The column of the table.
+        true: The cells that mean yes, spelled as for `Categorical`.
+        false: The cells that mean no.
+
+    Example:
+        >>> Boolean(name="smokes", true=["y"], false=["n"]).encoded_names
+        ['smokes']
+    """
+
+    label: ClassVar[str] = "yes or no"
+    form: ClassVar[tuple[str, ...]] = ('kind = "boolean"', 'true = ["yes"]', 'false = ["no"]')
+    form_help: ClassVar[tuple[str, ...]] = (
+        'kind = "boolean"                              yes or no; true = [...], false = [...]: how',
+        "                                              they are spelled, if in an unusual way",
+    )
+    remedies: ClassVar[dict[str, str]] = {
+        "true": 'give the cells that mean yes, such as ["yes", "1"]',
+        "false": 'give the cells that mean no, such as ["no", "0"]',
+    }
+
+    kind: Literal["boolean"] = "boolean"
+    true: Categories = ("true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "t", "T", "1")
+    false: Categories = ("false", "False", "FALSE", "no", "No", "NO", "n", "N", "f", "F", "0")
+
+    @model_validator(mode="after")
+    def _check(self) -> Boolean:
+        check_categories("true and false", (*self.true, *self.false), least=2)
+        return self
+
+    @property
+    def encoded_names(self) -> list[str]:
+        return [self.name]
+
+    @property
+    def known_norm(self) -> float:
+        return 1.0
+
+    def encode(self, cells: Cells) -> Entries:
+        places = cells.places((*self.true, *self.false))
+        signs = np.where(places < 0, 0.0, np.where(places < len(self.true), 1.0, -1.0))
+        return Entries(np.zeros(1, dtype=np.int64), signs[:, None])
+
+    def as_one_hot(self) -> Categorical:
+        return Categorical(name=self.name, categories=(*self.true, *self.false))
+
+    def describe(self) -> str:
+        return "yes or no"

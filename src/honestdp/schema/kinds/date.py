@@ -1,0 +1,151 @@
+"""`Date`: a date or a time, as a position between two dates and as parts of the calendar."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from honestdp.schema.cells import Cells
+from honestdp.schema.fields import Flag, Text
+from honestdp.schema.kinds.base import Column, Entries, column_kinds
+
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
+MOST_YEARS = 100
+
+
+@column_kinds.register
+class Date(Column):
+    """A column of dates, or of dates with a time.
+
+    Encoded as the position between the first and the last date, from 0 to 1 (dates outside are
+    clipped), and one-hot as year, month, weekday and, for times, hour. A cell that is missing or no
+    date is all zeros. Time zones are ignored: the written time counts.
+
+    Args:
+        name: The column of the table.
+        first: The earliest date, as 2020-01-31.
+        last: The latest date.
+        format: How cells are written, in the letters of Python's `strptime`, such as "%d.%m.%Y". By
+            default ISO 8601: 2020-01-31, or 2020-01-31 18:30.
+        time: Whether cells have a time, whose hour is encoded.
+
+    Example:
+        >>> Date(name="admitted", first="2020-01-01", last="2024-12-31").width
+        25
+    """
+
+    label: ClassVar[str] = "date"
+    form: ClassVar[tuple[str, ...]] = (
+        'kind = "date"',
+        'first = "2020-01-01"',
+        'last = "2029-12-31"',
+    )
+    form_help: ClassVar[tuple[str, ...]] = (
+        'kind = "date", first = "2020-01-01", last = "2029-12-31"      time = true: the hour too;',
+        '                                              format = "%d.%m.%Y" if not 2020-01-31',
+    )
+    remedies: ClassVar[dict[str, str]] = {
+        "first": 'give the earliest date, such as "2020-01-31"',
+        "last": 'give the latest date, such as "2029-12-31"',
+        "format": 'give letters of strptime, such as "%d.%m.%Y"',
+        "time": "must be true or false",
+    }
+
+    kind: Literal["date"] = "date"
+    first: Text
+    last: Text
+    format: Text | None = None
+    time: Flag = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Date:
+        for name in ("first", "last"):
+            if _iso(getattr(self, name)) is None:
+                raise ValueError(f"{name} = {getattr(self, name)[:30]!r}: give it as 2020-01-31")
+        if not self._ends[0] < self._ends[1]:
+            raise ValueError(f"first = {self.first}: must be before last = {self.last}")
+        if len(self._years) > MOST_YEARS:
+            raise ValueError(f"first and last: more than {MOST_YEARS} years; choose a shorter time")
+        return self
+
+    @cached_property
+    def _ends(self) -> tuple[datetime, datetime]:
+        first, last = _iso(self.first), _iso(self.last)
+        assert first is not None and last is not None
+        return first, last
+
+    @property
+    def _years(self) -> range:
+        return range(self._ends[0].year, self._ends[1].year + 1)
+
+    @property
+    def encoded_names(self) -> list[str]:
+        parts = [*map(str, self._years), *MONTHS, *WEEKDAYS]
+        parts += [f"{hour:02d}h" for hour in range(24)] if self.time else []
+        return [self.name, *(f"{self.name} {part}" for part in parts)]
+
+    @property
+    def entries(self) -> int:
+        return 5 if self.time else 4
+
+    @property
+    def squared_norm(self) -> float:
+        return self.known_norm + 0.25
+
+    @property
+    def known_norm(self) -> float:
+        return float(self.entries - 1)
+
+    def encode(self, cells: Cells) -> Entries:
+        known: dict[str, tuple[float, ...] | None] = {}
+        starts = np.cumsum([0, 1, len(self._years), 12, 7])[: self.entries]
+        parts = np.zeros((len(cells), self.entries))
+        there = np.zeros(len(cells), dtype=bool)
+        for i, text in enumerate(cells.texts()):
+            if text is None:
+                continue
+            if text not in known:
+                known[text] = self._parts(text)
+            found = known[text]
+            if found is not None:
+                parts[i], there[i] = found, True
+        positions = starts + parts.astype(np.int64) * (np.arange(self.entries) > 0)
+        values = np.where(np.arange(self.entries) > 0, 1.0, parts) * there[:, None]
+        return Entries(positions, values)
+
+    def _parts(self, text: str) -> tuple[float, ...] | None:
+        """Position, year, month, weekday and hour of a cell, as numbers from 0; None: no date."""
+        found = _iso(text) if self.format is None else _written_as(text, self.format)
+        if found is None:
+            return None
+        first, last = self._ends
+        inside = min(max(found, first), last)
+        share = (inside - first) / (last - first)
+        parts = (share, inside.year - first.year, found.month - 1, found.weekday(), found.hour)
+        return parts[: self.entries]
+
+    @property
+    def encoding_words(self) -> str:
+        return "as position, year, month, weekday" + (" and hour" if self.time else "")
+
+    def describe(self) -> str:
+        return f"{self.first} to {self.last}"
+
+
+def _iso(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _written_as(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, form).replace(tzinfo=None)
+    except (ValueError, OverflowError, TypeError):
+        return None
