@@ -124,6 +124,19 @@ def test_names_that_might_be_cells_are_not_shown(columns: str) -> None:
     assert "SECRET" not in str(caught.value)
 
 
+def test_patterns_in_the_columns_of_a_block() -> None:
+    names = ["pixel 2", "pixel 1", "y"]
+
+    def block(columns: object) -> object:
+        return expand({"a": {"kind": "x", "columns": columns}, "A*": {"name": "A*"}}, names)["a"]
+
+    assert block("pixel *") == {"kind": "x", "columns": ["pixel 2", "pixel 1"]}
+    assert block(["b1..b2", "A*"]) == {"kind": "x", "columns": ["b1", "b2", "A*"]}
+    assert block([3]) == {"kind": "x", "columns": [3]}
+    with pytest.raises(InputError, match="matches no column"):
+        block("word *")
+
+
 @given(name=st.text("a1.*0 ?[]x", max_size=9).map(str.strip), other=st.text("a*", max_size=2))
 @settings(max_examples=200, deadline=None)
 def test_a_name_that_looks_like_a_pattern_survives_toml(name: str, other: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schema_examples import small_schema
 
 from honestdp.errors import InputError
-from honestdp.schema import Categorical, Numeric, Schema, Target, from_header
+from honestdp.schema import Categorical, Numeric, Schema, Target, column_kinds, from_header
 
 GOOD = """\
 name = "small"
@@ -260,11 +260,12 @@ def test_a_form_has_one_line_a_column() -> None:
 
 
 def test_all_that_is_not_filled_in_is_named_in_one_message() -> None:
+    kinds = " or ".join(f'"{name}"' for name in column_kinds.names())
     with pytest.raises(InputError) as caught:
         Schema.from_toml(from_header(["age", "ward", "pay"]))
     assert str(caught.value) == (
         "target.classes is missing: give either classes = [...] or bounds = [low, high]; kind is "
-        "missing of 2 columns ('age', 'ward'): must be \"categorical\" or \"numeric\""
+        f"missing of 2 columns ('age', 'ward'): must be {kinds}"
     )
     with pytest.raises(
         InputError, match=r"of 84 columns \('A0', .*'A19', \.\.\. \(84 in all\)\): "
@@ -287,7 +288,7 @@ def test_all_that_is_not_filled_in_is_named_in_one_message() -> None:
     remedy = 'give [low, high], two finite numbers with low < high, or "learn" with outer'
     assert str(caught.value) == (
         "columns.a.bound: unknown key; did you mean bounds? (and 2 more); columns.b.kind is "
-        'missing: must be "categorical" or "numeric"; '
+        f"missing: must be {kinds}; "
         f"bounds is missing of 2 columns ('d', 'e'): {remedy}"
     )
 

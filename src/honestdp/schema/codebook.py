@@ -105,8 +105,8 @@ class Codebook:
 
         Args:
             target: As in `target_name`: its row is left out.
-            names: The names of a table's columns: what the book says of these, in their order. By
-                default all of the book, in its order.
+            names: The names of a table's columns: what the book says of these, in their order,
+                then what is made of several of them. By default all of the book, in its order.
 
         Raises:
             InputError: If a declaration is wrong.
@@ -115,7 +115,8 @@ class Codebook:
         names = None if names is None else list(names)
         declared = {name: _declared(name, row) for name, row in self.rows.items() if name != goal}
         found = patterns.expand(declared, names, goal)
-        wanted = found if names is None else [name.strip() for name in names]
+        made = [name for name in found if patterns.BLOCK in found[name]]
+        wanted = found if names is None else dict.fromkeys([*map(str.strip, names), *made])
         return {name: found[name] for name in wanted if name in found}
 
 
@@ -168,7 +169,8 @@ def _json_rows(text: str) -> list[dict[str, Any]]:
 
 def _by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Check the keys; leave out what is empty."""
-    known = dict.fromkeys([*_OWN, *(key for kind in column_kinds for key in kind.model_fields)])
+    fields = [item for kind in column_kinds for item in kind.model_fields.items()]
+    known = dict.fromkeys([*_OWN, *(about.alias or key for key, about in fields)])
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         for key in row:

@@ -91,8 +91,9 @@ def _declarations(names: list[str], target: str | None, book: Codebook) -> list[
     if chosen not in names:
         raise fail("target", chosen, f"must be one of the columns, such as {names[-1]!r}")
     found = book.columns(chosen, names)
-    declared = {each: found.get(each, {}) for each in names if each != chosen}
-    absent = [each for each in book.rows if each not in names and not is_pattern(each)]
+    declared = {each: {} for each in names if each != chosen} | found
+    known = {*names, *declared}
+    absent = [each for each in book.rows if each not in known and not is_pattern(each)]
     return [
         _target(book.target(chosen) if chosen in book.rows else {"column": chosen}),
         toml.write_columns(declared, book.labels),

@@ -6,6 +6,10 @@
     "*" = { kind = "categorical", categories = ["n", "y"] }  # all the rest
     id = { kind = "unused" }                             # but not this one
 
+A kind that reads a block of columns names them in its field `columns`, by patterns too:
+
+    picture = { kind = "image", columns = "pixel *" }
+
 Only `*` is a wildcard: names of real columns hold question marks and brackets. A key that is the
 name of a column of the table stands for that column, whatever it looks like, and so does one whose
 declaration says `name`.
@@ -21,6 +25,7 @@ from typing import Any, NamedTuple
 from honestdp.errors import InputError
 
 MOST = 100_000  # columns that patterns may stand for
+BLOCK = "columns"  # the field of a kind that reads other columns than the one of its name
 UNUSED = "unused"  # the kind of a column that is left out, although a pattern matches it
 _DIGITS = "0123456789"
 
@@ -68,7 +73,7 @@ def expand(
     A column's own key wins over a range, a range over a wildcard, and of two wildcards the one with
     more letters. A key of its own that says nothing (`age = {}`) takes the declaration of the
     pattern that matches. Every key stands for its columns at its own place, so the order is that of
-    the file, and within a wildcard that of the table.
+    the file, and within a wildcard that of the table. Patterns in a field `columns` are resolved.
 
     Args:
         columns: Declarations by name, range or wildcard.
@@ -102,7 +107,8 @@ def expand(
             new = [each for each in matches[key] if chosen.get(each) == key and each not in listed]
             _add(found, dict.fromkeys(new, columns[key]))
         else:
-            _add(found, {key: _filled(columns[key], columns.get(chosen.get(name, key)))})
+            declared = _filled(columns[key], columns.get(chosen.get(name, key)))
+            _add(found, {key: _with_block(declared, names, listed)})
     return found
 
 
@@ -139,6 +145,17 @@ def _filled(declared: Any, pattern: Any) -> Any:
     if _is_blank(declared) and isinstance(pattern, Mapping):
         return {**pattern, **declared}
     return declared
+
+
+def _with_block(declared: Any, names: Iterable[str] | None, listed: set[str]) -> Any:
+    """The declaration, with the patterns in its field `columns` resolved; listed: names of columns
+    of the schema, which are no patterns."""
+    block = declared.get(BLOCK) if isinstance(declared, Mapping) else None
+    block = [block] if isinstance(block, str) else block
+    if not isinstance(block, list) or not all(isinstance(each, str) for each in block):
+        return declared
+    found = ([each] if each.strip() in listed else resolve(each, names) for each in block)
+    return {**declared, BLOCK: [name for each in found for name in each]}
 
 
 def _chosen(matches: Mapping[str, tuple[str, ...]], without: set[object]) -> dict[str, str]:
