@@ -91,7 +91,8 @@ def _declarations(names: list[str], target: str | None, book: Codebook) -> list[
     if chosen not in names:
         raise fail("target", chosen, f"must be one of the columns, such as {names[-1]!r}")
     found = book.columns(chosen, names)
-    declared = {each: {} for each in names if each != chosen} | found
+    empty: dict[str, dict[str, Any]] = {each: {} for each in names if each != chosen}
+    declared = empty | found
     known = {*names, *declared}
     absent = [each for each in book.rows if each not in known and not is_pattern(each)]
     return [
