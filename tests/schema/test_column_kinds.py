@@ -53,7 +53,7 @@ from honestdp.schema.fields import Categories
 class Levels(Column):
     label: ClassVar[str] = "level"
     form: ClassVar[tuple[str, ...]] = ('kind = "levels"', 'levels = ["low", "high"]')
-    form_help: ClassVar[tuple[str, ...]] = ('kind = "levels", levels = [...]   from low to high',)
+    form_help: ClassVar[tuple[str, ...]] = ("levels from low to high",)
     remedies: ClassVar[dict[str, str]] = {"levels": "give the levels from low to high"}
 
     kind: Literal["levels"] = "levels"
@@ -166,8 +166,8 @@ def test_a_kind_in_one_file_outside_works_everywhere(own: ModuleType, tmp_path: 
 
     assert "none &lt; some &lt; much" in report_html(release.card)
     form = from_header(["pain", "back"])
-    assert '# kind = "levels"\n# levels = ["low", "high"]\n' in form
-    assert '#   kind = "levels", levels = [...]   from low to high\n' in form
+    line = '#   { kind = "levels", levels = ["low", "high"] }\n'
+    assert f"{line}#       levels from low to high\n" in form
     with pytest.raises(InputError, match=r"columns\.pain\.levels=3: give the levels from low"):
         Schema.from_toml(text.replace('["none", "some", "much"]', "3"))
     with pytest.raises(InputError, match=r"pain\.level: unknown key; did you mean levels"):
@@ -199,7 +199,7 @@ def test_an_installed_kind_is_found_by_the_command_line(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert '# kind = "levels"' in said.stdout
+    assert '{ kind = "levels", levels' in said.stdout
     assert "SECRET" not in said.stdout
 
 
@@ -284,6 +284,10 @@ class Form(Wrong):
     form: ClassVar[tuple[str, ...]] = ('kind = "wrong"', "bins = 3")
 
 
+class FormOfLines(Wrong):
+    form: ClassVar[tuple[str, ...]] = ('kind = "wrong"\n',)
+
+
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
@@ -298,6 +302,7 @@ class Form(Wrong):
         (Zeros, "a cell of 0 is not encoded as 0"),
         (Norm, "squared_norm is inf"),
         (Form, "`form` do not declare"),
+        (FormOfLines, "without line ends"),
     ],
 )
 def test_a_kind_that_breaks_the_contract_is_told_how(kind: type[Column], said: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schema_examples import small_schema
 
 from honestdp.errors import InputError
-from honestdp.schema import Categorical, Numeric, Schema, Target, from_header
+from honestdp.schema import Categorical, Numeric, Schema, Target, column_kinds, from_header
 
 GOOD = """\
 name = "small"
@@ -237,19 +237,60 @@ def test_500_fuzzed_files_give_a_schema_or_an_input_error(tmp_path: Path) -> Non
 
 def test_a_header_becomes_a_file_to_fill_in(tmp_path: Path) -> None:
     place = tmp_path / "people.csv"
-    place.write_text('age,"job, or ""title""",pay\nSECRET,1,2\n')
+    place.write_text('age,"job, or ""title""",Sum*,pay\nSECRET,1,2,3\n')
     text = from_header(place)
     assert "SECRET" not in text
-    with pytest.raises(InputError, match=r"columns\.age\.kind is missing"):
-        Schema.from_toml(text.replace('# classes = ["no"', 'classes = ["no"'))
-    filled = text.replace('# classes = ["no"', 'classes = ["no"')
-    filled = filled.replace('# kind = "numeric"', 'kind = "numeric"').replace(
-        "\n# bounds = [0, 100]\n", "\nbounds = [0, 100]\n"
+    assert text.endswith(
+        '[columns]\nage = {}\n"job, or \\"title\\"" = {}\n"Sum*" = { name = "Sum*" }\n'
     )
-    schema = Schema.from_toml(filled)
-    assert (schema.name, schema.target.column) == ("people", "pay")
-    assert [column.name for column in schema.columns] == ["age", 'job, or "title"']
+    classes = text.replace('# classes = ["no"', 'classes = ["no"')
+    filled = classes.replace("= {}", '= { kind = "numeric", bounds = [0, 100] }')
+    filled = filled.replace('name = "Sum*" }', 'name = "Sum*", kind = "numeric", bounds = [0, 9] }')
+    every = classes.replace("[columns]", '[columns]\n"*" = { kind = "numeric", bounds = [0, 1] }')
+    names = ["age", 'job, or "title"', "Sum*", "pay"]
+    for schema in (Schema.from_toml(filled), Schema.from_toml(every, names)):
+        assert (schema.name, schema.target.column) == ("people", "pay")
+        assert schema.input_names == ["age", 'job, or "title"', "Sum*"]
     assert 'column = "age"' in from_header(["age", "pay"], name="x", target="age")
+
+
+def test_a_form_has_one_line_a_column() -> None:
+    few, many = from_header(["a", "y"]), from_header([f"A{i}" for i in range(85)] + ["y"])
+    assert len(many.splitlines()) - len(few.splitlines()) == 84
+
+
+def test_all_that_is_not_filled_in_is_named_in_one_message() -> None:
+    kinds = " or ".join(f'"{name}"' for name in column_kinds.names())
+    with pytest.raises(InputError) as caught:
+        Schema.from_toml(from_header(["age", "ward", "pay"]))
+    assert str(caught.value) == (
+        "target.classes is missing: give either classes = [...] or bounds = [low, high]; kind is "
+        f"missing of 2 columns ('age', 'ward'): must be {kinds}"
+    )
+    with pytest.raises(
+        InputError, match=r"of 84 columns \('A0', .*'A19', \.\.\. \(84 in all\)\): "
+    ):
+        Schema.from_toml(from_header([f"A{i}" for i in range(85)]))
+    with pytest.raises(InputError) as caught:
+        Schema.from_toml(
+            columns(
+                """
+                columns.a = { kind = "numeric", bound = [0, 1] }
+                columns.b = {}
+                columns.c = { kind = "numeric", bounds = 7 }
+                columns.d = { kind = "numeric" }
+                columns.e = { kind = "numeric" }
+                """
+            )
+            .replace("[target]\ncolumn", "target.column")
+            .replace("classes", "target.classes")
+        )
+    remedy = 'give [low, high], two finite numbers with low < high, or "learn" with outer'
+    assert str(caught.value) == (
+        "columns.a.bound: unknown key; did you mean bounds? (and 2 more); columns.b.kind is "
+        f"missing: must be {kinds}; "
+        f"bounds is missing of 2 columns ('d', 'e'): {remedy}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_names_come_from_a_parquet_file_too(tmp_path: Path) -> None:
     text = from_header(place, target="town")
     assert 'name = "people"' in text
     assert 'column = "town"' in text
-    assert "[columns.pay]" in text
+    assert "\npay = {}\n" in text
     assert "clerk" not in text
 
 

@@ -27,6 +27,10 @@ def create(
         float, typer.Option(parser=number, metavar="X", help="The total, for ever.")
     ],
     delta: Annotated[float, typer.Option(parser=number, metavar="X", help="The total, for ever.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The table, for a schema with wildcards; only its header is read."),
+    ] = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,8 +40,13 @@ def create(
     """
     from honestdp.ledger import Ledger
     from honestdp.schema import Schema
+    from honestdp.schema.files import TableFile
 
-    made = Ledger.create(path, schema=Schema.load(schema), epsilon=epsilon, delta=delta)
+    table = None if data is None else TableFile(data)
+    found = Schema.load(schema, None if table is None else table.names)
+    if table is not None:
+        table.check([found.target.column])  # it has a header, then
+    made = Ledger.create(path, schema=found, epsilon=epsilon, delta=delta)
     Console(json_, quiet).answer(
         f"created: {path}, for {made.opening.dataset!r}: epsilon {epsilon:g}, delta {delta:g}",
         {"ledger": str(path), "head": made.head},

@@ -1,4 +1,4 @@
-"""`honestdp schema`: a schema form to fill in."""
+"""`honestdp schema`: a schema form to fill in, and code books."""
 
 from __future__ import annotations
 
@@ -10,12 +10,26 @@ import typer
 
 from honestdp.cli.console import Console, new_file
 from honestdp.cli.options import Json, Quiet
+from honestdp.errors import InputError
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file; only its header is read.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV or Parquet file; only its header is read. With --to-codebook a schema."
+        ),
+    ],
     target: Annotated[
         str | None, typer.Option(help="The column to predict; by default the last.")
+    ] = None,
+    codebook: Annotated[
+        Path | None,
+        typer.Option(help="CSV or JSON file that declares columns; they are filled in."),
+    ] = None,
+    to_codebook: Annotated[
+        Path | None,
+        typer.Option(help="Write the columns of a schema as a code book: FILE.csv or FILE.json."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write it; else it is printed.")] = None,
     json_: Json = False,
@@ -25,9 +39,16 @@ def command(
 
     Example: honestdp schema visits.csv --target readmitted --out visits.toml
     """
-    from honestdp.schema import from_header
+    from honestdp.schema import Schema, from_header
+    from honestdp.schema.codebook import write
 
-    text = from_header(data, target=target)
+    if to_codebook is not None:
+        if target is not None or codebook is not None or out is not None:
+            raise InputError("--to-codebook takes a schema and writes one file: nothing else")
+        schema = Schema.load(data)
+        text, out = write(to_codebook, schema.columns, schema.target), to_codebook
+    else:
+        text = from_header(data, target=target, codebook=codebook)
     if out is None:
         typer.echo(json.dumps({"schema": text}, indent=2) if json_ else text, nl=json_)
         return
@@ -36,4 +57,5 @@ def command(
     console = Console(json_, quiet)
     if json_:
         console.answer("", {"out": str(out)})
-    console.note(f"written: {out}; fill it in from what is known without looking at the rows")
+    todo = "; fill it in from what is known without looking at the rows"
+    console.note(f"written: {out}{'' if to_codebook else todo}")

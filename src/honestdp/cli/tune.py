@@ -208,13 +208,14 @@ def _tables(config: TuneConfig) -> tuple[Schema, Any, Any]:
     if place is None:
         way = f"honestdp schema {shlex.quote(str(data))} --out schema.toml"
         raise InputError(f"schema: none; `{way}` writes one to fill in; give it as --schema")
-    schema = Schema.load(place)
+    schema = Schema.load(place, table.names)
     goal = schema.target.column
     if config.values.get("target") not in (None, goal):
         raise fail("target", config.values["target"], f"the schema's target is {goal!r}")
     public = None if test is None else TableFile(test)
     for file in (table, public):  # before anything is charged
         if file is not None:
+            file.check([goal])  # first: without a header, a wildcard's names would be cells
             file.check([*schema.input_names, goal])
     if test is not None and same_file(data, test):
         why = "is the protected table or a copy of it, whose accuracy is not paid for"

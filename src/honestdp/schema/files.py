@@ -26,6 +26,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
 from honestdp.errors import InputError
+from honestdp.text import listed
 
 BLOCK = 1 << 26  # bytes read at a time, and of the first line
 LONGEST = (1 << 31) - 1  # of a line: the most that Arrow reads at a time
@@ -101,19 +102,14 @@ def check_names(source: str, names: Sequence[str], wanted: Sequence[str]) -> Non
     absent = [name for name in wanted if not count[name]]
     if absent:
         # If most are absent, the "names" may be cells of a row: they are not shown.
-        there = f"it has {_listed(names)}" if 2 * len(absent) < len(wanted) else _HEADER
-        raise InputError(f"{source}: no column {_listed(absent)}; {there}")
+        there = f"it has {listed(names)}" if 2 * len(absent) < len(wanted) else _HEADER
+        raise InputError(f"{source}: no column {listed(absent)}; {there}")
     twice = [name for name in wanted if count[name] > 1]
     if twice:
-        raise InputError(f"{source}: several columns are called {_listed(twice)}: keep one")
+        raise InputError(f"{source}: several columns are called {listed(twice)}: keep one")
 
 
 _HEADER = "does it have a header (column names), and are these its names?"
-
-
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(repr(name[:60]) for name in names[:most])
-    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 def same_file(one: Path, other: Path) -> bool:

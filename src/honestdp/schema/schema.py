@@ -10,14 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from pydantic_core import PydanticCustomError
 
-from honestdp.schema import toml
+from honestdp.schema import codebook, patterns, toml
 from honestdp.schema.fields import Number, Text
 from honestdp.schema.kinds import Column, column_kinds
 from honestdp.schema.kinds.base import BLOCK_NORM
@@ -57,8 +58,8 @@ def _column(value: Any) -> Any:
 
 def _kind_at(columns: Any, at: object) -> type[Declaration]:
     """The kind of a column whose declaration is wrong; `Column` if that is unknown."""
-    listed = _column_list(columns)
-    if isinstance(listed, tuple) and isinstance(at, int) and at < len(listed):
+    listed = list(columns.values()) if isinstance(columns, Mapping) else columns
+    if isinstance(listed, (list, tuple)) and isinstance(at, int) and at < len(listed):
         column = listed[at]
         if isinstance(column, Column):
             return type(column)
@@ -159,34 +160,89 @@ class Schema(Declaration):
     # Files
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Schema:
+    def load(cls, path: str | os.PathLike[str], columns: Iterable[str] | None = None) -> Schema:
         """Read a TOML file.
 
         Args:
             path: The file, as `save` or `honestdp schema` writes it.
+            columns: The names of the table's columns, which wildcards such as "word *" are matched
+                with; not needed without wildcards.
 
         Raises:
             InputError: If it cannot be read or is wrong: one line that names the file.
         """
-        return toml.load(path, cls)
+        return toml.load(path, cls, columns)
 
     @classmethod
-    def from_toml(cls, text: str) -> Schema:
+    def from_toml(cls, text: str, columns: Iterable[str] | None = None) -> Schema:
         """Read a schema from TOML.
 
         Args:
             text: The content of a TOML file.
+            columns: As in `load`.
 
         Raises:
             InputError: If a declaration is wrong.
+
+        Example:
+            >>> schema = Schema.from_toml('''
+            ...     name = "survey"
+            ...     target = { column = "B", classes = ["no", "yes"] }
+            ...     columns = { "A1..A3" = { kind = "numeric", bounds = [0, 9] } }
+            ... ''')
+            >>> schema.input_names
+            ['A1', 'A2', 'A3']
         """
-        return toml.parse(text, cls)
+        return toml.parse(text, cls, columns)
 
     def to_toml(self) -> str:
-        """The schema as TOML; `from_toml` reads it back."""
+        """The schema as TOML, one line a column; `from_toml` reads it back."""
         facts = self.model_dump(exclude_none=True)
-        facts["columns"] = {column.pop("name"): column for column in facts.pop("columns")}
-        return toml.write(facts)
+        columns = {column.pop("name"): column for column in facts.pop("columns")}
+        return f"{toml.write(facts)}\n{toml.write_columns(columns, {})}"
+
+    @classmethod
+    def from_codebook(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        target: str | None = None,
+        columns: Iterable[str] | None = None,
+        **facts: Any,
+    ) -> Schema:
+        """Read a code book: a CSV or JSON file with one row for each column of a table.
+
+        Args:
+            path: The file; `honestdp.schema.codebook` says what is in it.
+            name: The dataset's name; by default that of the file.
+            target: The column to predict; by default the one whose kind is "target".
+            columns: The names of the table's columns: the schema then has those that are in the
+                book, in the table's order. By default all of the book, in its order.
+            facts: Further fields of the schema: unit, row_norm.
+
+        Raises:
+            InputError: If it cannot be read or is wrong: one line that names the file.
+        """
+        book = codebook.Codebook.load(path)
+        with toml.errors_of(path):
+            return cls(
+                name=name or Path(path).name.split(".")[0],
+                target=book.target(target),
+                columns=patterns.used(book.columns(target, columns)),
+                **facts,
+            )
+
+    def to_codebook(self, path: str | os.PathLike[str]) -> None:
+        """Write a code book that `from_codebook` reads: JSON if its name ends so, otherwise CSV.
+
+        Args:
+            path: The file; an existing one is replaced. Name, unit and row_norm are not part of it.
+
+        Raises:
+            InputError: If it cannot be written.
+        """
+        toml.save(path, codebook.write(path, self.columns, self.target))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a TOML file, completely or not at all.

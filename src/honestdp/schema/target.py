@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, Name, Pair, check_categories, check_pair
-from honestdp.schema.problems import Declaration
+from honestdp.schema.problems import CLASSES_MISSING, Declaration
 
 
 class Target(Declaration):
@@ -47,8 +48,11 @@ class Target(Declaration):
 
     @model_validator(mode="after")
     def _check(self) -> Target:
-        if (self.classes is None) == (self.bounds is None):
-            raise ValueError("give either classes = [...] or bounds = [low, high]")
+        either = "give either classes = [...] or bounds = [low, high]"
+        if self.classes is None and self.bounds is None:
+            raise PydanticCustomError(CLASSES_MISSING, either)
+        if self.classes is not None and self.bounds is not None:
+            raise ValueError(either)
         if self.classes is not None:
             check_categories("classes", self.classes, least=2)
         if self.bounds is not None:

@@ -142,15 +142,17 @@ def _check_declaration(column: Column, schema: Schema) -> None:
 
 
 def _check_form(column: Column) -> None:
-    """Check that the example of the form declares a column of this kind."""
+    """Check that the example of the form, one line of TOML, declares a column of this kind."""
     if not column.form:
         return
+    line = f"example = {{ {', '.join(column.form)} }}"
+    _require(column, "\n" not in line, "`form` must be keys and values without line ends")
     try:
-        values = tomllib.loads("\n".join(column.form))
+        values = tomllib.loads(line)["example"]
         made = type(column).model_validate({"name": "example", **values})
     except ValueError as error:
         raise AssertionError(
-            f"column kind {column.kind!r}: the lines of `form` do not declare such a column: "
+            f"column kind {column.kind!r}: the values of `form` do not declare such a column: "
             f"{' '.join(str(error).split())[:200]}"
         ) from None
     _require(column, values.get("kind") == made.kind, "`form` must say the kind")

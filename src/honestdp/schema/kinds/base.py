@@ -94,8 +94,9 @@ class Column(Declaration):
 
     Attributes:
         label: The kind's name in a report, such as "number".
-        form: Example lines of TOML that declare such a column, for `honestdp schema`.
-        form_help: Lines about the kind at the top of that form.
+        form: The keys and values of an example, such as ('kind = "numeric"', "bounds = [0, 1]"):
+            `honestdp schema` shows them as one line of TOML.
+        form_help: Lines below that example, about what to write there.
         remedies: For each field, what to write there; shown when its value is refused.
         infer_order: Kinds with a lower number are tried first when a simulation infers a schema.
         added_fields: Optional fields that the first release of the kind did not have. While they

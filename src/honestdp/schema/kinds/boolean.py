@@ -32,8 +32,7 @@ class Boolean(Column):
     label: ClassVar[str] = "yes or no"
     form: ClassVar[tuple[str, ...]] = ('kind = "boolean"', 'true = ["yes"]', 'false = ["no"]')
     form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "boolean"                              yes or no; true = [...], false = [...]: how',
-        "                                              they are spelled, if in an unusual way",
+        "true = [...], false = [...]: how yes and no are spelled, if in an unusual way",
     )
     remedies: ClassVar[dict[str, str]] = {
         "true": 'give the cells that mean yes, such as ["yes", "1"]',

@@ -38,9 +38,7 @@ class Categorical(Column):
         'categories = ["a", "b"]',
         "other = true",
     )
-    form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "categorical", categories = [...]      other = true: one more bin for other texts',
-    )
+    form_help: ClassVar[tuple[str, ...]] = ("other = true: one more bin for other texts",)
     remedies: ClassVar[dict[str, str]] = {
         "categories": 'give a list of texts, such as ["yes", "no"]',
         "other": "must be true or false",

@@ -35,8 +35,7 @@ class Counts(Column):
     label: ClassVar[str] = "count"
     form: ClassVar[tuple[str, ...]] = ('kind = "counts"',)
     form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "counts"                               one of many counts, most of them 0 (words,',
-        "                                              clicks); scaled together, no bounds needed",
+        "one of many counts, most of them 0 (words, clicks); scaled together, no bounds needed",
     )
     remedies: ClassVar[dict[str, str]] = {"count": 'must be "log" or "presence"'}
     scaled_together: ClassVar[bool] = True

@@ -46,7 +46,7 @@ class Cross(Column):
     label: ClassVar[str] = "pair of columns"
     form: ClassVar[tuple[str, ...]] = ('kind = "cross"', 'columns = ["one", "other"]')
     form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "cross", columns = ["sex", "ward"]     two declared columns together',
+        "two declared columns together, in a line with a name of its own",
     )
     remedies: ClassVar[dict[str, str]] = {
         "columns": 'give the names of two declared columns, such as ["sex", "ward"]'

@@ -47,8 +47,7 @@ class Date(Column):
         'last = "2029-12-31"',
     )
     form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "date", first = "2020-01-01", last = "2029-12-31"      time = true: the hour too;',
-        '                                              format = "%d.%m.%Y" if not 2020-01-31',
+        'time = true: the hour too; format = "%d.%m.%Y" if not as 2020-01-31',
     )
     remedies: ClassVar[dict[str, str]] = {
         "first": 'give the earliest date, such as "2020-01-31"',

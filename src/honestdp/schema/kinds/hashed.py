@@ -32,9 +32,7 @@ class Hashed(Column):
 
     label: ClassVar[str] = "hashed category"
     form: ClassVar[tuple[str, ...]] = ('kind = "hashed"', "buckets = 256")
-    form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "hashed", buckets = 256                thousands of categories, none listed',
-    )
+    form_help: ClassVar[tuple[str, ...]] = ("thousands of categories, none of them listed",)
     remedies: ClassVar[dict[str, str]] = {
         "buckets": f"must be a whole number from 2 to {MOST_BUCKETS}"
     }

@@ -64,10 +64,9 @@ class Numeric(Column):
     label: ClassVar[str] = "number"
     form: ClassVar[tuple[str, ...]] = ('kind = "numeric"', "bounds = [0, 100]")
     form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "numeric", bounds = [low, high]        cells outside are clipped: give the range '
-        "where",
-        "                                              nearly all lie; far too wide costs accuracy",
-        '    or bounds = "learn", outer = [low, high]  paid for from the privacy budget',
+        "cells outside are clipped: give the range where nearly all lie; far too wide costs "
+        "accuracy",
+        'or bounds = "learn", outer = [low, high]: paid for from the privacy budget',
     )
     remedies: ClassVar[dict[str, str]] = {
         "bounds": 'give [low, high], two finite numbers with low < high, or "learn" with outer',

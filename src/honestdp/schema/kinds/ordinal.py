@@ -33,9 +33,7 @@ class Ordinal(Column):
 
     label: ClassVar[str] = "ordered category"
     form: ClassVar[tuple[str, ...]] = ('kind = "ordinal"', 'categories = ["low", "high"]')
-    form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "ordinal", categories = [...]          from the lowest to the highest',
-    )
+    form_help: ClassVar[tuple[str, ...]] = ("categories from the lowest to the highest",)
     remedies: ClassVar[dict[str, str]] = {
         "categories": 'give a list of texts from the lowest to the highest, such as ["S", "M"]'
     }
