@@ -16,20 +16,20 @@ WIDTH = 96
 INTRO = """\
 # Command line
 
-What `honestdp COMMAND --help` says, of every command. (Written by `tools/reference_pages.py`; a
-test holds it to the commands.)
+What `honestdp COMMAND --help` prints, for every command. (Written by `tools/reference_pages.py`; a
+test compares it with the commands.)
 
-Results go to standard output, everything else to standard error; `--json` makes the result one JSON
-object, `--quiet` leaves out the words on the way. What went wrong is one line, and an exit code:
+Results go to standard output, everything else to standard error; `--json` prints the result as one
+JSON object, `--quiet` leaves out progress and notes. An error is one line and an exit code:
 
 | code | means |
 |---:|---|
 | 0 | done |
-| 1 | a search failed inside; its charge stands, `honestdp resume` uses it |
-| 2 | something asked for is wrong; unless the line says otherwise, nothing was spent |
+| 1 | a search failed; its charge stands, and `honestdp resume` uses it |
+| 2 | an argument or a file is wrong; unless the line says otherwise, nothing was spent |
 | 3 | the budget does not cover it; nothing was spent |
-| 4 | the search ended without a model (a threshold that nothing reached) |
-| 130 | interrupted; the line says how to go on |
+| 4 | the search ended without a model (no candidate reached the threshold) |
+| 130 | interrupted; the line says how to resume |
 
 `honestdp paper` comes with the package `honestdp-reproduction` (the folder `reproduction/`). Any
 package can add a command: an entry point of the group `honestdp.commands`.
@@ -40,7 +40,7 @@ Names of commands, options, procedures, models and grids complete on Tab after
 WORDS_INTRO = """\
 # Words
 
-What plans, cards and reports mean by them; `honestdp words` says the same in the shell.
+The terms of plans, cards and reports; `honestdp words` prints the same in the shell.
 
 | word | means |
 |---|---|

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from honestdp_reproduction import frontier_searches, honest_frontier, pools, res
 from honestdp_reproduction.experiment import Choice
 from honestdp_reproduction.frontier_lines import LINES, FrontierLine, planned, pools_of
 from honestdp_reproduction.frontier_rows import load
-from honestdp_reproduction.frontier_searches import Searches
+from honestdp_reproduction.frontier_searches import Search, Searches
 from honestdp_reproduction.pools import Material, Pool, Pools
 from honestdp_reproduction.resample import play
 from honestdp_reproduction.store import SHIPPED, Store
@@ -251,23 +251,23 @@ def test_what_was_played_is_used_for_nothing_else(
 ) -> None:
     monkeypatch.setattr(frontier_searches, "SEARCHES", 20)
     store, table = Store(tmp_path), scores()
-    given = (Composition(COUNT), 5.0, table, table / 1000, 1)
+    given = Search(Composition(COUNT), 5.0, table, table / 1000, 1)
     searches = Searches(store, "adult")
-    first = searches.outcomes(*given)
+    first = searches.outcomes(given)
     searches.save()
     monkeypatch.setattr(frontier_searches, "play", None)  # nothing is played from here on
     again = Searches(store, "adult")
-    assert again.outcomes(*given) == first
+    assert again.outcomes(given) == first
     others = [
-        (RandomStopping(COUNT, 0.5), *given[1:]),
-        (given[0], 6.0, *given[2:]),
-        (*given[:2], table + 1, *given[3:]),
-        (*given[:3], table / 999, 1),
-        (*given[:4], 2),
+        replace(given, procedure=RandomStopping(COUNT, 0.5)),
+        replace(given, noise=6.0),
+        replace(given, scores=table + 1),
+        replace(given, accuracy=table / 999),
+        replace(given, seed=2),
     ]
     for other in others:
         with pytest.raises(TypeError, match="not callable"):
-            again.outcomes(*other)
+            again.outcomes(other)
 
 
 @pytest.mark.parametrize(

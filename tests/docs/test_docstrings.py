@@ -16,7 +16,7 @@ import pytest
 
 import honestdp
 
-PACKAGES = ("honestdp", "honestdp.audit", "honestdp.testing")
+PACKAGES = ("honestdp", "honestdp.audit", "honestdp.engine", "honestdp.testing")
 BASES = (  # of kinds
     "honestdp.executors.Executor",
     "honestdp.metrics.Metric",
@@ -24,16 +24,28 @@ BASES = (  # of kinds
     "honestdp.procedures.Procedure",
     "honestdp.registry.Registry",
     "honestdp.candidates.Candidate",
+    "honestdp.optimizers.base.Optimizer",
+    "honestdp.engine.models.base.Model",
     "honestdp.schema.kinds.base.Column",
 )
 
 
 @dataclass(frozen=True)
 class Documented:
-    """A public function, class or method; parameters: those that its docstring must name."""
+    """A public function, class, method or property.
+
+    An override without a docstring has that of the method it overrides.
+
+    Attributes:
+        name: Where it is.
+        thing: What has the docstring.
+        function: The function that runs; of a class, the class itself.
+        parameters: Those that the docstring must name.
+    """
 
     name: str
     thing: Any
+    function: Any
     parameters: tuple[str, ...]
 
     @property
@@ -46,7 +58,7 @@ class Documented:
             return ["docstring"]
         entries = _entries(self.doc, "Args") | _entries(self.doc, "Attributes")
         lacking = [name for name in self.parameters if name not in entries]
-        if _raises(self.thing) and not re.search(r"^Raises:$", self.doc, re.MULTILINE):
+        if _raises(self.function) and not re.search(r"^Raises:$", self.doc, re.MULTILINE):
             lacking.append("Raises:")
         return lacking
 
@@ -86,7 +98,8 @@ def _methods(name: str, owner: type) -> Iterator[Documented]:
         elif hasattr(value, "func"):  # a cached property
             function = value.func
         if inspect.isfunction(function) and function.__module__.startswith("honestdp"):
-            yield Documented(f"{name}.{attribute}", function, _parameters(function))
+            thing = value if isinstance(value, property) else function
+            yield Documented(f"{name}.{attribute}", thing, function, _parameters(function))
 
 
 def _constructor(owner: type) -> tuple[str, ...]:
@@ -105,10 +118,10 @@ def public() -> Iterator[Documented]:
         home, name = full.rsplit(".", 1)
         thing = getattr(importlib.import_module(home), name)
         if inspect.isclass(thing):
-            yield Documented(full, thing, _constructor(thing))
+            yield Documented(full, thing, thing, _constructor(thing))
             yield from _methods(full, thing)
         elif inspect.isfunction(thing):
-            yield Documented(full, thing, _parameters(thing))
+            yield Documented(full, thing, thing, _parameters(thing))
 
 
 PUBLIC = {one.name: one for one in public()}
@@ -135,7 +148,7 @@ EXAMPLES = [one for one in QUICK if ">>>" in one.doc]
 def test_an_example_runs(one: Documented, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    names = dict(vars(importlib.import_module(one.thing.__module__)))
+    names = dict(vars(importlib.import_module(one.function.__module__)))
     test = parser.get_doctest(one.doc, names, one.name, None, None)
     report: list[str] = []
     runner.run(test, out=report.append)

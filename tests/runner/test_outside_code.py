@@ -177,5 +177,17 @@ def test_an_executor_is_closed_by_whoever_made_it(tmp_path, monkeypatch) -> None
     assert closed == ["closed"] * 2
 
 
+def test_a_named_executor_is_closed_when_the_run_is_refused(monkeypatch) -> None:
+    closed: list[str] = []
+    monkeypatch.setattr(Local, "close", lambda self: closed.append("closed"))
+    short = {name: cells[:-1] for name, cells in table().items()}
+    with pytest.raises(InputError, match="rows"):
+        run(one_training(), short, seed=1)
+    assert closed == ["closed"]
+    with pytest.raises(InputError, match="folder"):
+        run(one_training(), table(), seed=1, folder=__file__)
+    assert closed == ["closed"] * 2
+
+
 def _broken(*given: Any) -> Any:
     raise ValueError("broken")

@@ -114,11 +114,14 @@ class Broken(Brier):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"bound": 1e-9}, "all outside"),
-        ({"values": lambda s, loss, z, y: z[..., 0].softmax(1)}, "those of other rows changed"),
-        ({"values": lambda s, loss, z, y: z.sum((1, 2))}, "of shape"),
+        ({"bound": 1e-9}, "all lie outside"),
+        (
+            {"values": lambda s, loss, z, y: z[..., 0].softmax(1)},
+            "changes the values of other rows",
+        ),
+        ({"values": lambda s, loss, z, y: z.sum((1, 2))}, "shape"),
         ({"values": lambda s, loss, z, y: z[..., 0].abs().softmax(0)}, "other candidates"),
-        ({"bound": float("inf")}, "no finite number above 0"),
+        ({"bound": float("inf")}, "not a finite number above 0"),
     ],
 )
 def test_what_breaks_it_is_told(change, words) -> None:

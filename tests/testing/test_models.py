@@ -152,7 +152,7 @@ WRONG = {
     "must be whole numbers": InFloats,
     "null records": Counts,
     "cannot be read again": Forgets,
-    "depends on other rows|not the clipped gradients": Mixes,
+    "depend on other rows|from the clipped gradients": Mixes,
 }
 
 

@@ -195,10 +195,10 @@ WRONG = {
     "not finite on ordinary gradients": type("D", (Base,), {"formulas": (explodes,)}),
     "depends on the other candidates": Meddles,
     "writes into velocity": type("H", (Base,), {"formulas": (in_place,)}),
-    "depends on who trains beside it|differs|depends on the other": Remembers,
-    "share: its own check": Unchecked,
-    "names the slot": type("E", (Base,), {"formulas": (nesterov, nesterov)}),
-    "is the name of something else": type("F", (Base,), {"slots": ("mean",)}),
+    "candidates that train with it|differ|depends on the other": Remembers,
+    "share: its check refuses its default": Unchecked,
+    "must name the slot": type("E", (Base,), {"formulas": (nesterov, nesterov)}),
+    "mean: the name is taken": type("F", (Base,), {"slots": ("mean",)}),
     "another optimizer is called": type("G", (Base,), {"name": "dpsgd"}),
 }
 

@@ -96,10 +96,10 @@ def test_it_is_in_the_tables_of_costs() -> None:
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        ({"price": lambda *given: 0.01}, "costs more than it says"),
+        ({"price": lambda *given: 0.01}, "the price is too low"),
         ({"draws": lambda self, settings, coin: [Draw(0, 0), Draw(0, 1 % settings)]}, "share"),
-        ({"keep": lambda self, kept, new, as_score: [*kept, *new]}, "where at most 1 may leave"),
-        ({"keep": lambda self, kept, new, as_score: [*kept, *new[-1:]][:1]}, "same by groups"),
+        ({"keep": lambda self, kept, new, as_score: [*kept, *new]}, "at most 1 may be released"),
+        ({"keep": lambda self, kept, new, as_score: [*kept, *new[-1:]][:1]}, "same runs in groups"),
         ({"keep": lambda self, kept, new, as_score: sorted(new, key=lambda o: o.parameters.x)},
          "looked at a candidate's parameters"),
         ({"to_dict": lambda self: {"name": self.name, "candidates": 9}}, "from_dict"),
@@ -121,7 +121,7 @@ def test_composition_for_the_price_of_one_is_told() -> None:
         def price(self, bound, run, final, delta):
             return guarantee.epsilon(run, delta, bound)
 
-    with pytest.raises(AssertionError, match="costs more than it says"):
+    with pytest.raises(AssertionError, match="the price is too low"):
         check_procedure(Cheap, candidates=(5,))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,55 @@ from honestdp_reproduction.store import Store
 COLLECTION, ROWS = "searches", "played"
 SEARCHES = 1000
 _FORMAT = 1  # of what is saved, and of how `play` uses its source
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What a search is played from.
+
+    Args:
+        procedure: How to search.
+        noise: The standard deviation of the noise on scores.
+        scores: Validation counts, [repetition, setting].
+        accuracy: Of the released models on the test rows, [repetition, setting].
+        seed: Of coins and noise.
+    """
+
+    procedure: Procedure
+    noise: float
+    scores: Counts
+    accuracy: NDArray[np.float64]
+    seed: int
+
+    @property
+    def fingerprint(self) -> str:
+        """The name under which its outcomes are saved."""
+        tables = [self.scores.tolist(), self.accuracy.tolist()]
+        key = [_FORMAT, self.procedure.to_dict(), self.noise, SEARCHES, self.seed, *tables]
+        return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+
+    def play(self) -> dict[str, Any]:
+        """Play it: see `Searches.outcomes`."""
+        source = np.random.default_rng(self.seed)
+        played = play(self.procedure, self.scores, self.noise, SEARCHES, source)
+        there = played.setting >= 0
+        best = self.accuracy.mean(0).argmax()
+        outcomes = played.of(self.accuracy)
+        low, high = np.quantile(outcomes, [0.05, 0.95])
+        return {
+            "mean": float(outcomes.mean()),
+            "low": float(low),
+            "high": float(high),
+            "alone": [self._mean_in(repetition, source) for repetition in range(len(self.scores))],
+            "best_won": float((played.setting[there] == best).mean()),
+            "nothing": float(1 - there.mean()),
+        }
+
+    def _mean_in(self, repetition: int, source: np.random.Generator) -> float:
+        """The mean accuracy of searches in one repetition alone."""
+        rows = [repetition]
+        played = play(self.procedure, self.scores[rows], self.noise, SEARCHES // 2, source)
+        return float(played.of(self.accuracy[rows]).mean())
 
 
 class Searches:
@@ -37,22 +87,11 @@ class Searches:
         self._known = {row["of"]: row for row in known[ROWS]}
         self._used: dict[str, dict[str, Any]] = {}
 
-    def outcomes(
-        self,
-        procedure: Procedure,
-        noise: float,
-        scores: Counts,
-        accuracy: NDArray[np.float64],
-        seed: int,
-    ) -> dict[str, Any]:
+    def outcomes(self, search: Search) -> dict[str, Any]:
         """What searches on a pool come to.
 
         Args:
-            procedure: How to search.
-            noise: The standard deviation of the noise on scores.
-            scores: Validation counts, [repetition, setting].
-            accuracy: Of the released models on the test rows, [repetition, setting].
-            seed: Of coins and noise.
+            search: What to play.
 
         Returns:
             "mean", "low" and "high": the mean, 5 and 95 % of the released models' accuracies.
@@ -60,9 +99,9 @@ class Searches:
             the setting that is best on the test rows was released. "nothing": how often there was
             no model.
         """
-        of = _fingerprint(procedure, noise, scores, accuracy, seed)
+        of = search.fingerprint
         if of not in self._known:
-            self._known[of] = {"of": of, **_play(procedure, noise, scores, accuracy, seed)}
+            self._known[of] = {"of": of, **search.play()}
         self._used[of] = self._known[of]
         return self._known[of]
 
@@ -72,41 +111,3 @@ class Searches:
         if known[ROWS] != list(self._used.values()):
             saved = known | {ROWS: list(self._used.values())}
             self._store.save(COLLECTION, self._dataset, saved, ROWS)
-
-
-def _play(
-    procedure: Procedure,
-    noise: float,
-    scores: Counts,
-    accuracy: NDArray[np.float64],
-    seed: int,
-) -> dict[str, Any]:
-    source = np.random.default_rng(seed)
-    played = play(procedure, scores, noise, SEARCHES, source)
-    alone = [
-        play(procedure, scores[[i]], noise, SEARCHES // 2, source).of(accuracy[[i]]).mean()
-        for i in range(len(scores))
-    ]
-    there = played.setting >= 0
-    outcomes = played.of(accuracy)
-    low, high = np.quantile(outcomes, [0.05, 0.95])
-    return {
-        "mean": float(outcomes.mean()),
-        "low": float(low),
-        "high": float(high),
-        "alone": [float(mean) for mean in alone],
-        "best_won": float((played.setting[there] == accuracy.mean(0).argmax()).mean()),
-        "nothing": float(1 - there.mean()),
-    }
-
-
-def _fingerprint(
-    procedure: Procedure,
-    noise: float,
-    scores: Counts,
-    accuracy: NDArray[np.float64],
-    seed: int,
-) -> str:
-    tables = [scores.tolist(), accuracy.tolist()]
-    key = [_FORMAT, procedure.to_dict(), noise, SEARCHES, seed, *tables]
-    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]

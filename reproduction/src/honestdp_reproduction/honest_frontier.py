@@ -33,7 +33,7 @@ from honestdp_reproduction.frontier_lines import (
     planned,
     pools_of,
 )
-from honestdp_reproduction.frontier_searches import SEARCHES, Searches
+from honestdp_reproduction.frontier_searches import SEARCHES, Search, Searches
 from honestdp_reproduction.frontier_show import picture, text
 from honestdp_reproduction.pools import Counted, Pool, Pools
 from honestdp_reproduction.store import Store
@@ -209,7 +209,7 @@ def _outcome(
     if facts["procedure"] not in (procedure.to_dict(), _as_first_saved(procedure)):
         raise InputError(f"{facts['line']}: was planned as {facts['procedure']}; run it anew")
     given = seed(f"{counted[0].pool.name} {line.name}")
-    played = searches.outcomes(procedure, noise, scores, found, given)
+    played = searches.outcomes(Search(procedure, noise, scores, found, given))
     return {
         "mean": played["mean"],
         "error": _error(np.array(played["alone"])),

@@ -31,16 +31,22 @@ SMALLEST = 1.2e-38  # a factor below has lost digits in float32 and may round up
 
 @dataclass(frozen=True, eq=False)
 class ClippedSum:
-    """units [candidate, parameter]: sums over each candidate's lot, whole numbers. One example
-    moves row k by at most UNITS; a unit is sensitivity[k] / UNITS. Sensitive: in a training only
-    `noise.NoiseMaker` may read the units."""
+    """Sums of clipped gradients, one per candidate. Sensitive: no noise has been added.
+
+    In a training only `noise.NoiseMaker` may read the units.
+
+    Attributes:
+        units: [candidate, parameter], whole numbers. A unit of candidate k is sensitivity[k] /
+            UNITS, and one example changes row k by at most UNITS in Euclidean norm.
+        sensitivity: [candidate], the most that one example can change a sum.
+    """
 
     units: Tensor
     sensitivity: Tensor
 
     @property
     def values(self) -> Tensor:
-        """The sums in the scale of the gradients."""
+        """The sums in the units of the gradients, [candidate, parameter]."""
         return (self.units * (self.sensitivity / UNITS).unsqueeze(1)).float()
 
 

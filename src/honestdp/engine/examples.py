@@ -23,11 +23,15 @@ from honestdp.sparse_rows import canonical
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Examples:
-    """n examples: `inputs` [n, ...] or Sparse, `targets` [n], `present` [n] (0: counts for
-    nothing), `squares` [n]: ||x||^2 + 1, the squared norm with the bias's input of 1, and `facts`:
-    the same three again as the compiled kernels read them (`sparse.facts`).
+    """Rows and their targets. Sensitive. Made by `examples(X, y)`.
 
-    Make one with `examples(X, y)`.
+    Attributes:
+        inputs: [row, ...], or sparse rows.
+        targets: [row], class numbers or real values.
+        present: [row], 1 or 0; a row with 0 contributes nothing.
+        squares: [row], ||x||^2 + 1: the squared norm of a row with the bias's input of 1.
+        facts: Targets, present and squares once more, in the form that the compiled kernels read
+            (`sparse.facts`).
     """
 
     inputs: Tensor | Sparse
@@ -52,10 +56,19 @@ class Examples:
 
     @property
     def device(self) -> torch.device:
+        """Where the tensors are."""
         return self.targets.device
 
     def dense(self, rows: Tensor, buffers: Buffers | None = None) -> Tensor:
-        """The inputs of the given rows, written out; into buffers where they are given."""
+        """The inputs of some rows as a dense tensor.
+
+        Args:
+            rows: Row numbers, of any shape.
+            buffers: Memory to write to; None: a new tensor.
+
+        Returns:
+            The inputs, of the shape of `rows` followed by that of one input.
+        """
         if isinstance(self.inputs, Sparse):
             return self.inputs.dense(rows)
         shape = (rows.numel(), *self.shape)
@@ -65,17 +78,36 @@ class Examples:
         return chosen.view(*rows.shape, *self.shape)
 
     def to(self, device: torch.device | str) -> Examples:
+        """The same rows on another device.
+
+        Args:
+            device: The device, such as "cuda".
+        """
         rest = (self.targets, self.present, self.squares, self.facts)
         return Examples(self.inputs.to(device), *(part.to(device) for part in rest))
 
 
 def examples(inputs: Any, targets: Any, device: torch.device | str = "cpu") -> Examples:
-    """Rows and targets as the engine reads them.
+    """Convert rows and targets to what the engine reads. Copies them.
 
-    inputs: NumPy array or tensor [n, ...], a data frame of numbers, or a sparse matrix
-    [n, features] of SciPy or torch.
-    targets: [n], class numbers (integers) or real values. A class number outside the model's
-    classes, or a target that is not finite, contributes nothing.
+    Args:
+        inputs: A NumPy array or tensor [row, ...], a data frame of numbers, or a sparse matrix
+            [row, feature] of SciPy or torch. A row that holds a NaN or an infinity contributes
+            nothing.
+        targets: [row], class numbers (integers) or real values. A target that is not finite, or
+            that is none of the model's classes, contributes nothing.
+        device: Where to put them.
+
+    Returns:
+        The examples.
+
+    Raises:
+        InputError: If the inputs are not numbers, or there is not one target for each row. What the
+            numbers are never raises.
+
+    Example:
+        >>> examples([[0.5, 1.0], [0.0, 2.0]], [0, 1])
+        Examples(2 rows, dense, (2,))
     """
     y = _targets(targets)
     x, finite, squares = _sparse(inputs) if _is_sparse(inputs) else _dense(inputs)

@@ -27,10 +27,30 @@ def clipped_sum(
     *,
     memory: int = MEMORY,
 ) -> ClippedSum:
-    """The sum over all rows of clipped gradients, at params [candidate, parameter] or [parameter].
+    """Sum the clipped gradients of all rows, without noise.
 
-    clip_norm: one for all candidates or one each; None clips automatically. No noise is
-    added: this is not private, and a training never calls it.
+    Not private, and no training calls it: it is for comparisons with other libraries and with
+    computations by hand.
+
+    Args:
+        model: The model.
+        params: Where to take the gradients, [candidate, parameter] or [parameter].
+        X: The rows, as for `examples`, or examples.
+        y: The targets; ignored if X holds examples.
+        clip_norm: One for all candidates, or one for each; None: automatic clipping.
+        memory: Bytes of work space for one chunk of the rows.
+
+    Returns:
+        The sum for each candidate.
+
+    Raises:
+        InputError: If the rows, the parameters or the clip norm do not fit the model.
+
+    Example:
+        >>> from honestdp.engine import Linear
+        >>> model = Linear(features=1, classes=None)
+        >>> clipped_sum(model, torch.zeros(2), [[3.0]], [-1.0], clip_norm=4.0).values
+        tensor([[3., 1.]])
     """
     rows = X if isinstance(X, Examples) else examples(X, y)
     model.check(rows)

@@ -23,10 +23,23 @@ _ROOM = 1 << 22  # floats of inputs and outputs held at once
 
 
 def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples) -> Tensor:
-    """Sums of a metric's values over the rows, [candidate], in whole units of bound / UNITS.
+    """Sum a metric's values over the rows. Sensitive.
 
-    Every row's value is clipped to [0, bound] and rounded by itself, so one row moves a sum by at
-    most UNITS, whatever the others are. Absent rows count 0.
+    Every row's value is clipped to [0, bound] and rounded by itself, so one row changes a sum by at
+    most UNITS, whatever the others are. Rows that are not present count 0.
+
+    Args:
+        metric: The metric.
+        model: The model.
+        params: [candidate, parameter].
+        examples: The rows.
+
+    Returns:
+        The sums, [candidate], in whole units of the metric's bound / UNITS.
+
+    Raises:
+        InputError: If the metric is not for such a model, or if the rows or parameters do not fit
+            the model.
     """
     if metric.of_classes != bool(model.loss.classes):
         raise fail("metric", metric.name, f"is not for a model of {_targets(model)}")
@@ -83,7 +96,16 @@ def _values(metric: Metric, model: Model, outputs: Tensor, targets: Tensor) -> T
 
 
 def correct(model: Model, params: Tensor, examples: Examples) -> Tensor:
-    """How many rows each candidate predicts correctly, [candidate]; absent rows never count."""
+    """Count the rows that each candidate predicts correctly. Sensitive.
+
+    Args:
+        model: The model, of classes.
+        params: [candidate, parameter].
+        examples: The rows; those that are not present never count as correct.
+
+    Returns:
+        The counts, [candidate].
+    """
     return score_units(metrics.get("accuracy"), model, params, examples) // UNITS
 
 
@@ -92,13 +114,34 @@ def _targets(model: Model) -> str:
 
 
 def predict(model: Model, params: Tensor, examples: Examples) -> Tensor:
-    """Predicted classes or values, [candidate, row]."""
+    """Predict classes or values.
+
+    Args:
+        model: The model.
+        params: [candidate, parameter].
+        examples: The rows; their targets are ignored.
+
+    Returns:
+        Class numbers, or values if the model has no classes, [candidate, row].
+    """
     parts = [model.loss.predicted(z) for z, _, _ in _outputs(model, params, examples)]
     return torch.cat(parts, 1)
 
 
 def probabilities(model: Model, params: Tensor, examples: Examples) -> Tensor:
-    """Predicted class probabilities, [candidate, row, class]."""
+    """Predict the probability of every class.
+
+    Args:
+        model: The model, of classes.
+        params: [candidate, parameter].
+        examples: The rows; their targets are ignored.
+
+    Returns:
+        Probabilities, [candidate, row, class].
+
+    Raises:
+        InputError: If the model has no classes.
+    """
     _classes(model)
     parts = [model.loss.probabilities(z) for z, _, _ in _outputs(model, params, examples)]
     return torch.cat(parts, 1)

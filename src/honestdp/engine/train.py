@@ -32,11 +32,22 @@ MEMORY = 256 << 20  # bytes of work space a worker may use for one chunk of a lo
 
 @dataclass(frozen=True)
 class Schedule:
-    """steps: lots read (the paper's T). lot_size: what a lot's sum is divided by (the paper's L).
+    """How many lots a training reads, and how large they are.
 
-    sampling_probability: that of a row to be in a lot; None: lot_size / rows, so that lot_size
-    is the expected size of a lot. It is given where the number of rows is itself a secret, as
-    in a random subset: a public probability and a public divisor then say nothing of it.
+    Args:
+        steps: Number of lots (the paper's T).
+        lot_size: What the sum over a lot is divided by (the paper's L).
+        sampling_probability: The probability of each row to be in a lot. None: lot_size / rows, so
+            that lot_size is the expected size of a lot. Give it if the number of rows is itself a
+            secret, as in a random subset: then neither the probability nor the divisor depends on
+            that number.
+
+    Raises:
+        InputError: If a value is out of bounds.
+
+    Example:
+        >>> Schedule(steps=1000, lot_size=250).probability(rows=10000)
+        0.025
     """
 
     steps: int
@@ -51,24 +62,45 @@ class Schedule:
             unit("sampling_probability", self.sampling_probability)
 
     def probability(self, rows: int) -> float:
-        """The probability of a row to be in a lot."""
+        """The probability of each row to be in a lot.
+
+        Args:
+            rows: Number of rows.
+        """
         return self.sampling_probability or self.lot_size / rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """What an observer sees: the result so far of some candidates, after `step` lots."""
+    """What an observer of `train` sees: the parameters of some candidates after a step.
+
+    Attributes:
+        step: Number of lots read so far.
+        numbers: The candidates' numbers.
+        model: Their model.
+        parameters: Their results so far, [candidate, parameter].
+    """
 
     step: int
     numbers: tuple[int, ...]
     model: Model
-    parameters: Tensor  # [candidate, parameter]
+    parameters: Tensor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trained:
-    """What was trained, and how far each candidate came. `record`: (step, candidates' numbers,
-    what the observer returned), in order of step. `simulated`: protects nobody."""
+    """What `train` returns: the trained candidates, and how far each of them came.
+
+    Attributes:
+        models: The model of each candidate.
+        candidates: The settings that were trained.
+        numbers: The candidates' numbers in the random streams.
+        schedule: Steps and lots.
+        simulated: Whether the randomness was a simulation, which is not private.
+        rows: Number of rows they were trained on.
+        states: Where each candidate stopped: its step, its parameters and what it needs to go on.
+        record: (step, candidates' numbers, what the observer returned), ordered by step.
+    """
 
     models: tuple[Model, ...]
     candidates: tuple[Candidate, ...]
@@ -81,15 +113,20 @@ class Trained:
 
     @property
     def finished(self) -> bool:
+        """Whether every candidate has read all its lots."""
         return all(state.step == self.schedule.steps for state in self.states)
 
     def parameters(self, index: int) -> Tensor:
-        """The result of one candidate: a row of parameters, to be read with `named`."""
+        """The result of one candidate: its parameters as one row; `named` splits it by layer.
+
+        Args:
+            index: The candidate's place in `candidates`.
+        """
         return self.states[index].result
 
     @property
     def stacked(self) -> Tensor:
-        """All results [candidate, parameter], where all have the same shape."""
+        """All results, [candidate, parameter]; only if all models have equally many parameters."""
         return torch.stack([state.result for state in self.states])
 
 
@@ -110,22 +147,49 @@ def train(
     workers: int | None = None,
     memory: int = MEMORY,
 ) -> Trained:
-    """Trains every candidate for `schedule.steps` lots; equal shapes train as one computation.
+    """Train every candidate for `schedule.steps` lots; models of equal shape train together.
 
-    model: one for all, or one a candidate.
-    numbers: the candidates' names in the random streams (default 0, 1, ...). Under one
-        Randomness a number is used once; a candidate's result depends on its number, not
-        on its place or on the others.
-    initial: starting parameters [candidate, parameter]; drawn by the model where not given.
-    observe: called every `observe_every` steps and at the end, from the workers' threads, one
-        call at a time; what it returns is recorded. It sees parameters only. What it
-        computes from protected data is a release that nobody has paid for.
-    progress: called with (candidate-steps done, candidate-steps in all).
-    stop: asked before every step; once it says True, training ends early and the result can be
-        passed as `resume`, with the same other arguments. In a simulation a resumed run
-        equals an uninterrupted one; in production it draws fresh noise.
-    workers: cohorts trained at a time (default: one a core).
-    memory: bytes of work space for one chunk of a lot, per worker.
+    It accounts for nothing: see the package for what the caller has to pay for.
+
+    Args:
+        model: One model for all candidates, or one for each.
+        examples: The rows to train on, from `examples(X, y)`. Sensitive.
+        candidates: The settings to train.
+        schedule: Steps and lots.
+        randomness: The source of lots, noise and starting parameters.
+        numbers: The numbers that identify the candidates' random streams; by default 0, 1, and so
+            on. A number can be used once for each Randomness. The result of a candidate depends on
+            its number, not on its place or on the other candidates.
+        initial: Starting parameters, [candidate, parameter]; by default the model draws them.
+        observe: Called with a `Snapshot` every `observe_every` steps and at the end, from the
+            worker threads, one call at a time. What it returns is recorded. A snapshot holds
+            parameters only; whatever the function computes from protected rows is a release that
+            is not accounted for.
+        observe_every: Steps between two calls of `observe`.
+        progress: Called with the steps done and the steps in total, both summed over candidates.
+        stop: Called before every step. Once it returns True, training ends early, and the result
+            can be passed as `resume`.
+        resume: The result of a training that was stopped; all other arguments must be the same. In
+            a simulation the resumed training gives the same result as one that was never stopped;
+            in production it goes on with fresh noise.
+        workers: Number of threads, each of which trains a group of candidates; by default one per
+            core.
+        memory: Bytes of work space per worker for one chunk of a lot.
+
+    Returns:
+        The trained candidates.
+
+    Raises:
+        InputError: If an argument is wrong, if the model cannot be trained on these rows, or if the
+            randomness was already used for one of these numbers.
+
+    Example:
+        >>> from honestdp.engine import Linear, examples
+        >>> rows = examples([[0.0], [1.0]] * 50, [0, 1] * 50)
+        >>> grid = [Candidate(noise_multiplier=1.0, learning_rate=rate) for rate in (0.01, 0.1)]
+        >>> lots = Schedule(steps=20, lot_size=10)
+        >>> train(Linear(features=1, classes=2), rows, grid, lots, Randomness()).stacked.shape
+        torch.Size([2, 2])
     """
     _kind("examples", examples, Examples, "examples(X, y)")
     _kind("schedule", schedule, Schedule, "Schedule(steps=1000, lot_size=250)")

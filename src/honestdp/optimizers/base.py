@@ -167,8 +167,14 @@ class Optimizer(ABC):
         """
 
     def check(self, candidate: Candidate) -> None:
-        """Raise `InputError` if this rule cannot train a candidate; by default: check its learning
-        rate."""
+        """Check that this rule can train a candidate; by default, check its learning rate.
+
+        Args:
+            candidate: The candidate.
+
+        Raises:
+            InputError: If it cannot.
+        """
         if candidate.learning_rate is not None:
             positive("learning_rate", candidate.learning_rate)
         elif self.usual_rate is None:
@@ -221,7 +227,14 @@ class Optimizer(ABC):
         return len(self.formulas)
 
     def formula(self, t: int) -> Formula:
-        """The formula of lot t (counted from 1)."""
+        """The formula of one lot.
+
+        Args:
+            t: The lot's number, counted from 1.
+
+        Returns:
+            One of `formulas`.
+        """
         return self.formulas[(t - 1) % self.lots]
 
     def knobs(self, candidates: Sequence[Candidate], steps: int, lot_size: float) -> Knobs:
@@ -243,13 +256,30 @@ class Optimizer(ABC):
         )
 
     def init(self, params: Tensor, knobs: Knobs) -> State:
-        """The state before the first lot, for parameters [candidate, parameter]."""
+        """Make the state before the first lot.
+
+        Args:
+            params: The starting parameters, [candidate, parameter].
+            knobs: The candidates' numbers.
+
+        Returns:
+            Slots and rates, by name.
+        """
         state = {slot: params.new_zeros(params.shape) for slot in self.slots}
         column = params.new_tensor(knobs.learning_rate).unsqueeze(1)
         return state | {rate: column.clone() for rate in self.rates}
 
     def table(self, knobs: Knobs, state: State, t: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """The coefficients of lot t, [candidate, coefficient], in float32."""
+        """The coefficients of one lot as one table.
+
+        Args:
+            knobs: The candidates' numbers.
+            state: The state before the lot.
+            t: The lot's number, counted from 1.
+
+        Returns:
+            [candidate, coefficient], in float32.
+        """
         found = self.coefficients(knobs, state, t)
         table = np.empty((len(knobs.learning_rate), len(found)), np.float32)
         for place, coefficient in enumerate(found):
@@ -259,7 +289,7 @@ class Optimizer(ABC):
     def update(
         self, g: Tensor, params: Tensor, state: State, knobs: Knobs, t: int
     ) -> tuple[Tensor, State]:
-        """A whole lot in torch, on any device.
+        """Carry out the update of one lot in torch, on any device.
 
         Args:
             g: The noisy mean gradient [candidate, parameter].
@@ -271,6 +301,9 @@ class Optimizer(ABC):
         Returns:
             The next parameters and state. Before the last lot of a step the parameters are where
             the next gradient is wanted, not a result.
+
+        Raises:
+            InputError: If a formula returns something else than the parameter and its slots.
         """
         coefficients = params.new_tensor(self.table(knobs, state, t)).unsqueeze(2).unbind(1)
         slots = [state[name] for name in self.slots]

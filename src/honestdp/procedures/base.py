@@ -3,25 +3,28 @@
 A procedure is a frozen dataclass of public facts. It defines what it costs under which theorem,
 which candidates it draws, which it keeps, what of that may be released, and the text of all this on
 plan, card and report. To add one: a class in a file of its own, registered by
-`procedures.register`, checked by `honestdp.testing.check_procedure`.
+`procedures.register`, checked by `honestdp.testing.check_procedure`. What its methods return is
+checked in every run, too: see `checks`.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from numbers import Real
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from honestdp.errors import InputError, fail, one_line, positive_integer
+from honestdp.errors import InputError, fail, positive_integer
 from honestdp.privacy import formats
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, training
 from honestdp.privacy.runs import LARGEST_DRAW, RunCount
+from honestdp.procedures.checks import checked_variants as checked_variants
+from honestdp.procedures.checks import curve_of as curve_of
+from honestdp.procedures.checks import made as made
+from honestdp.procedures.checks import priced as priced
 from honestdp.procedures.draws import Coin, Draw, Outcome, ranked
 from honestdp.procedures.options import Options
 
@@ -115,7 +118,7 @@ class Procedure(ABC):
         Returns:
             One procedure per line of the table.
         """
-        return [made(cls, candidates, _known(cls, options))]
+        return [made(cls, candidates, options)]
 
     @classmethod
     def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
@@ -401,106 +404,3 @@ class Request:
                 raise fail(name, value, f"{self.name} has no such option")
         checked = {name: kind.options[name](name, value) for name, value in self.options.items()}
         return made(kind, candidates, checked)
-
-
-def made(kind: type[Procedure], candidates: int, options: Mapping[str, Any]) -> Procedure:
-    """Make a procedure by its `make`, and check that it can be planned with.
-
-    Args:
-        kind: The class.
-        candidates: Number of settings to choose among.
-        options: Values of some of its options, checked; others are left out.
-
-    Raises:
-        InputError: If `make` fails or returns something else than a procedure, or if one of its
-            bounds has no name or no text.
-    """
-    found = _called(kind, "make", candidates, _known(kind, options))
-    if not isinstance(found, Procedure):
-        remedy = f"make returned a {type(found).__name__}; return the procedure"
-        raise fail("procedure", kind.name, remedy)
-    if not is_dataclass(found) or type(found).__hash__ is None:
-        raise fail("procedure", kind.name, "must be a frozen dataclass: @dataclass(frozen=True)")
-    _check_bounds(found)
-    return found
-
-
-def checked_variants(
-    kind: type[Procedure], candidates: int, options: Mapping[str, Any]
-) -> Sequence[Procedure]:
-    """The procedures that `variants` of a kind returns.
-
-    Raises:
-        InputError: If it cannot make one, or returns something else.
-    """
-    found: object = _called(kind, "variants", candidates, options)
-    if not isinstance(found, Sequence) or not all(isinstance(one, Procedure) for one in found):
-        remedy = f"variants returned a {type(found).__name__}; return a list of procedures"
-        raise fail("procedure", kind.name, remedy)
-    for one in found:
-        _check_bounds(one)
-    return found
-
-
-def _called(kind: type[Procedure], method: str, candidates: int, options: Any) -> object:
-    """What a class method that makes procedures returns; its errors as an InputError."""
-    try:
-        found: object = getattr(kind, method)(candidates, options)
-        return found
-    except InputError:
-        raise
-    except Exception as error:  # of a kind that is not in the library
-        reason = one_line(error)
-        remedy = f"{method} fails ({reason}); it may need an option that was not given"
-        raise fail("procedure", kind.name, remedy) from error
-
-
-def _known(kind: type[Procedure], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those options that the procedure has and that were given."""
-    return {name: options[name] for name in kind.options if options.get(name) is not None}
-
-
-def _check_bounds(procedure: Procedure) -> None:
-    """The bounds are a tuple of names, and each has a text for the card."""
-    bounds: object = procedure.bounds
-    named = isinstance(bounds, tuple) and all(isinstance(bound, str) for bound in bounds)
-    if not named or not bounds:
-        remedy = f'bounds of {procedure.name} must be a tuple of names, such as ("pld",)'
-        raise fail("bounds", bounds, remedy)
-    for bound in procedure.bounds:
-        try:
-            words: object = procedure.theorem(bound)
-        except KeyError:
-            words = None
-        if not isinstance(words, str):
-            known = ", ".join(THEOREMS)
-            remedy = f"is not one of {known}; give {procedure.name} a method theorem for its text"
-            raise fail("bound", bound, remedy)
-
-
-def priced(procedure: Procedure, bound: str, run: Event, final: Event, delta: float) -> float:
-    """The epsilon that a procedure's `price` returns; infinite for NaN.
-
-    Raises:
-        InputError: If it is not a number of at least 0.
-    """
-    found: object = procedure.price(bound, run, final, delta)
-    if isinstance(found, bool) or not isinstance(found, Real):
-        remedy = f"price returned a {type(found).__name__}; return epsilon, a float"
-        raise fail("procedure", procedure.name, remedy)
-    if found < 0:
-        raise fail("procedure", procedure.name, "price returned a number below 0; see its theorem")
-    return math.inf if math.isnan(found) else float(found)
-
-
-def curve_of(procedure: Procedure, run: Event, final: Event, delta: float) -> RdpCurve:
-    """The curve that a procedure's `curve` returns.
-
-    Raises:
-        InputError: If it is something else.
-    """
-    found: object = procedure.curve(run, final, delta)
-    if not isinstance(found, RdpCurve):
-        remedy = f"curve returned a {type(found).__name__}; return an RdpCurve"
-        raise fail("procedure", procedure.name, remedy)
-    return found

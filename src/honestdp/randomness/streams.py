@@ -50,9 +50,17 @@ KEPT = (Purpose.COINS, Purpose.SUBSET)  # drawn from the root that a resumed run
 
 
 class Randomness:
-    """A root of streams. `Randomness()` is production; `Randomness.simulation(seed)` repeats.
+    """The source of all random draws of a run.
 
-    coins: the root of the coins of a run that is resumed, 32 bytes; fresh where not given.
+    `Randomness()` is for production. `Randomness.simulation(seed)` can be repeated, and is not
+    private.
+
+    Args:
+        coins: The root of the coins of a run that is resumed, 32 bytes; None: a fresh one.
+
+    Example:
+        >>> Randomness()
+        Randomness(production)
     """
 
     def __init__(self, coins: bytes | None = None) -> None:
@@ -60,7 +68,18 @@ class Randomness:
 
     @classmethod
     def simulation(cls, seed: int) -> Randomness:
-        """Streams that can be repeated. Not private: whoever knows the seed removes the noise."""
+        """Make a source that can be repeated. Not private: whoever knows the seed can remove the
+        noise.
+
+        Args:
+            seed: A whole number.
+
+        Returns:
+            The source.
+
+        Raises:
+            InputError: If the seed is not a whole number.
+        """
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise fail("seed", seed, "must be a whole number")
         made = cls.__new__(cls)
@@ -78,7 +97,8 @@ class Randomness:
 
     @property
     def key(self) -> Words:
-        """The root, for the cipher; not for a fork, which would draw what its parent draws."""
+        """The root, which the cipher takes as its key. A forked process is refused: it would draw
+        what its parent draws."""
         self._check_process()
         return self._key
 
@@ -90,7 +110,14 @@ class Randomness:
             )
 
     def words(self, purpose: Purpose, candidate: int, step: int, count: int) -> Words:
-        """The stream's first `count` words of 32 bits."""
+        """The first words of a stream, of 32 bits each.
+
+        Args:
+            purpose: What the draws are for.
+            candidate: The candidate's number.
+            step: The step, or 0.
+            count: Number of words.
+        """
         self._check_process()
         key = self._coins if purpose in KEPT else self._key
         found = np.empty(count, np.uint32)
@@ -98,7 +125,13 @@ class Randomness:
         return found
 
     def uniform(self, purpose: Purpose, candidate: int, step: int) -> Uniform:
-        """One real number, uniform on (0, 1): for a draw whose law must be exact."""
+        """One real number, uniform on (0, 1), for a draw whose law must be exact.
+
+        Args:
+            purpose: What the draw is for.
+            candidate: The candidate's number.
+            step: The step, or 0.
+        """
 
         def bits(count: int) -> int:
             words = self.words(purpose, candidate, step, -(-count // 32))
@@ -109,7 +142,18 @@ class Randomness:
     def rounded_normals(
         self, purpose: Purpose, candidate: int, step: int, scale: float, count: int
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """round(scale * X) for `count` independent standard normals X, exactly (see `normal`)."""
+        """Draw round(scale * X) for independent standard normals X, exactly (see `normal`).
+
+        Args:
+            purpose: What the draws are for.
+            candidate: The candidate's number.
+            step: The step, or 0.
+            scale: The standard deviation before rounding.
+            count: Number of draws.
+
+        Raises:
+            InputError: If the scale is out of bounds.
+        """
         if not 0 <= scale <= LARGEST_NOISE * UNITS:
             raise fail("scale", scale, f"must lie between 0 and {LARGEST_NOISE * UNITS:g}")
         stream_name = np.uint32(purpose), np.uint32(candidate), np.uint32(step)
@@ -127,10 +171,17 @@ class Randomness:
     def coins(
         self, purpose: Purpose, candidate: int, step: int, probability: float, count: int
     ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """`count` independent coins of exactly this probability.
+        """Draw independent coins of exactly this probability.
 
-        A coin is 64 bits of a uniform number against those of the probability; only where they are
-        equal, once in 2^64, do the bits behind them count.
+        A coin compares 64 bits of a uniform number with those of the probability; further bits are
+        needed only if these are equal, once in 2^64 draws.
+
+        Args:
+            purpose: What the draws are for.
+            candidate: The candidate's number.
+            step: The step, or 0.
+            probability: The probability of True.
+            count: Number of coins.
         """
         words = self.words(purpose, candidate, step, 2 * count).astype(np.uint64)
         drawn = words[0::2] << np.uint64(32) | words[1::2]
@@ -149,9 +200,15 @@ class Randomness:
         return Uniform(lambda count: further_bits(key, *name, draw, 0, count))
 
     def uniforms(self, purpose: Purpose, candidate: int, step: int, count: int) -> Any:
-        """`count` draws from the stream, uniform on the open interval (0, 1), in float64.
+        """Draw numbers in float64, uniform on the open interval (0, 1).
 
         For what needs no exact law: starting parameters, public permutations, ties.
+
+        Args:
+            purpose: What the draws are for.
+            candidate: The candidate's number.
+            step: The step, or 0.
+            count: Number of draws.
         """
         words = self.words(purpose, candidate, step, 2 * count)
         high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
@@ -160,10 +217,16 @@ class Randomness:
 
     @contextmanager
     def claimed(self, candidates: Sequence[int], first: int) -> Iterator[Claim]:
-        """The streams of these candidates from step `first` on, for one holder at a time.
+        """Claim the streams of some candidates for a block, so that none is used twice.
 
-        The holder says in `claim.last` how far it came. In production a stream that was
-        used, or that another holds, is refused; a simulation may repeat itself.
+        The block sets `claim.last` to the last step that it used. A simulation may repeat itself.
+
+        Args:
+            candidates: The candidates' numbers.
+            first: The first step that the block uses.
+
+        Raises:
+            InputError: In production, if a stream was used before or another block holds it.
         """
         claim = Claim(first)
         if self.simulated:

@@ -9,6 +9,7 @@ never refunded. A seed instead of a ledger makes a simulation, which is marked a
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import lru_cache
 from inspect import signature
 from os import PathLike
@@ -79,18 +80,14 @@ def run(
     """
     check_call(plan, progress, workers)
     check_paid_or_simulated(ledger, seed)
-    placed = _executor(executor, workers)
-    table = checked_table(plan, table, target)  # columns and row count, of a table in memory
-    models = _models(plan)
-    check_search(plan, models)
-    account = Account(ledger, receipt, seed)
-    session = Session(plan, models, account, folder, config, progress)
-    try:
+    with _opened(executor, workers) as opened:
+        table = checked_table(plan, table, target)  # columns and row count, of a table in memory
+        models = _models(plan)
+        check_search(plan, models)
+        account = Account(ledger, receipt, seed)
+        session = Session(plan, models, account, folder, config, progress)
         with session:
-            return _carry_out(session, table, target, placed)
-    finally:
-        if placed is not executor:  # made here
-            placed.close()
+            return _carry_out(session, table, target, opened)
     session.fail()
 
 
@@ -130,12 +127,13 @@ def check_call(plan: object, report: object, workers: object) -> None:
         positive_integer("workers", workers)
 
 
-def _executor(executor: str | Executor, workers: int | None) -> Executor:
+def _opened(executor: str | Executor, workers: int | None) -> AbstractContextManager[Executor]:
+    """The executor to train with: a named one is made here, and closed when the block ends."""
     if isinstance(executor, Executor):
         if workers is not None:
             remedy = f"the {type(executor).__name__} that is given as executor decides it itself"
             raise fail("workers", workers, f"{remedy}; leave workers out")
-        return executor
+        return nullcontext(executor)
     kind = executors.get(executor)
     given = {} if workers is None else {"workers": workers}
     try:
@@ -145,7 +143,7 @@ def _executor(executor: str | Executor, workers: int | None) -> Executor:
             raise fail("workers", workers, f"{executor} has no such option; leave it out") from None
         remedy = f"needs arguments; give an executor, {kind.__name__}(...), instead of its name"
         raise fail("executor", executor, remedy) from None
-    return kind(**given)
+    return closing(kind(**given))
 
 
 @lru_cache(maxsize=1)

@@ -36,16 +36,16 @@ def check_executor(executor: Executor) -> None:
         work = _work(model)
         wanted = LocalExecutor(workers=1).train(work)
         found = _trained(executor, work)
-        assert found.finished, "train: came back unfinished though nothing said to pause"
+        assert found.finished, "train: returned unfinished trainings although stop was not given"
         for i in range(len(work.candidates)):
             assert _same(found.parameters(i), wanted.parameters(i)), (
-                f"train: candidate {i} of {model} has other parameters than local gives it"
+                f"train: candidate {i} of {model} has other parameters than local gives"
             )
         _check_pauses(executor, model, wanted.parameters(0))
     told: list[tuple[int, int]] = []
     _trained(executor, _work(Linear(4, 2), progress=lambda done, of: told.append((done, of))))
     ended = bool(told) and told[-1][0] == told[-1][1]
-    assert ended, "train: progress must end with all steps done"
+    assert ended, "train: the last call of progress must report all steps"
     executor.close()
 
 
@@ -55,8 +55,10 @@ def _check_pauses(executor: Executor, model: Model, wanted: torch.Tensor) -> Non
     found, rounds = None, 0
     while found is None or not found.finished:
         found, rounds = _trained(executor, work, found), rounds + 1
-        assert rounds < 100, "train: makes no step between two pauses"
-    assert _same(found.parameters(0), wanted), "train: a paused training ends elsewhere"
+        assert rounds < 100, "train: makes no step between two pauses, so it never ends"
+    assert _same(found.parameters(0), wanted), (
+        "train: a training that was paused has other parameters"
+    )
 
 
 def _trained(executor: Executor, work: Work, begun: Trained | None = None) -> Trained:

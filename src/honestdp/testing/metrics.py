@@ -31,7 +31,7 @@ def check_metric(metric: Metric) -> None:
         assert isinstance(getattr(metric, name, None), str), f"{name}: must be a text"
     bound = getattr(metric, "bound", None)
     number = isinstance(bound, (int, float)) and 0 < bound < math.inf
-    assert number, f"bound: {bound} is no finite number above 0"
+    assert number, f"bound: {bound} is not a finite number above 0"
     for name in ("of_classes", "larger_is_better"):
         assert isinstance(getattr(metric, name, None), bool), f"{name}: must be True or False"
     for classes in (2, 5) if metric.of_classes else (None,):
@@ -39,7 +39,9 @@ def check_metric(metric: Metric) -> None:
     value = metric.from_score(metric.as_score(0.25, 80), 80)
     assert math.isclose(value, 0.25), f"from_score(as_score(0.25, 80), 80): is {value}"
     better, worse = (0.3, 0.2) if metric.larger_is_better else (0.2, 0.3)
-    assert metric.as_score(better, 10) > metric.as_score(worse, 10), "as_score: larger is better"
+    assert metric.as_score(better, 10) > metric.as_score(worse, 10), (
+        "as_score: a better value must have a larger score"
+    )
 
 
 def _check_values(metric: Metric, loss: Loss) -> None:
@@ -57,7 +59,7 @@ def _check_values(metric: Metric, loss: Loss) -> None:
     _check_rows(metric, loss, outputs[:, len(_ODD) :], targets[len(_ODD) :])
     sound = found[:, len(_ODD) :]
     assert ((sound >= 0) & (sound <= metric.bound)).any(), (
-        f"values: all outside [0, {metric.bound}], where they are clipped; check the bound"
+        f"values: all lie outside [0, {metric.bound}] and would be clipped; check the bound"
     )
     alone = torch.cat([_values(metric, loss, outputs[k : k + 1], targets) for k in range(3)])
     assert torch.allclose(alone, found, equal_nan=True), "values: depend on other candidates"
@@ -73,7 +75,7 @@ def _check_rows(metric: Metric, loss: Loss, outputs: Tensor, targets: Tensor) ->
         same = _values(metric, loss, changed, targets_too)[:, others]
         assert torch.equal(
             torch.nan_to_num(same, nan=-1.0), torch.nan_to_num(found[:, others], nan=-1.0)
-        ), f"values: those of other rows changed with row {row}"
+        ), f"values: a change of row {row} changes the values of other rows"
 
 
 def _values(metric: Metric, loss: Loss, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -85,5 +87,5 @@ def _values(metric: Metric, loss: Loss, outputs: Tensor, targets: Tensor) -> Ten
     wanted = tuple(outputs.shape[:2])
     real = isinstance(found, Tensor) and not found.is_complex()
     assert real, f"values: is a {type(found).__name__}; return a tensor of real numbers"
-    assert found.shape == wanted, f"values: of shape {tuple(found.shape)}, not {wanted}"
+    assert found.shape == wanted, f"values: shape {tuple(found.shape)}, must be {wanted}"
     return found.double()

@@ -38,18 +38,20 @@ def check_model(
 ) -> None:
     """Check that a model keeps the contract of `honestdp.engine.models.Model`.
 
-    Above all the one that privacy rests on: no example, whatever its values, changes the clipped
-    sum by more than its bound, and a null record adds nothing. Also its layout, its gradients, that
-    rows and candidates do not affect each other, and that a saved model has the same outputs.
+    Above all what privacy rests on: no example, whatever its values, changes the clipped sum by
+    more than its bound, and a null record adds nothing. Also its layout, its gradients, that rows
+    and candidates do not affect each other, and that a saved model has the same outputs.
 
     Args:
-        make: Called with the number of features and of classes (None: numbers).
-        classes: What to call it with.
-        module: What `honestdp.load(folder, module=...)` needs to make it again, if anything.
-        same_loss: Whether its loss is that of `model.loss`; else gradients are not compared.
+        make: Makes the model; called with the number of features and of classes (None: real
+            targets).
+        classes: The numbers of classes to try.
+        module: What `honestdp.load(folder, module=...)` needs to make the model again, if anything.
+        same_loss: Whether it trains on the loss of `model.loss`. If not, its gradients are not
+            compared.
 
     Raises:
-        AssertionError: If it does not; the message says what to change.
+        AssertionError: If it breaks the contract; the message says what to change.
 
     Example:
         >>> from honestdp.engine import Linear
@@ -82,7 +84,7 @@ def _check_facts(model: Model, classes: int | None) -> None:
         f"kind={model.kind!r}: no architecture has this name; register one, or make Module(...)"
     )
     kind = architectures.get(model.kind)()
-    assert model.parameters == size(model), "parameters: must be the layout's"
+    assert model.parameters == size(model), "parameters: must be the number of those in layout"
     for name in kind.names:
         if name.suits(classes):
             built = kind.build(FEATURES, classes, {})
@@ -92,7 +94,7 @@ def _check_facts(model: Model, classes: int | None) -> None:
                 f"{size(built)}"
             )
     start = model.initial(torch.full((size(model),), 0.25), None)
-    assert start.shape == (size(model),), f"initial: shape {tuple(start.shape)}, one a parameter"
+    assert start.shape == (size(model),), f"initial: shape {tuple(start.shape)}; one per parameter"
     assert start.dtype == torch.float32, f"initial: {start.dtype}; return float32"
 
 
@@ -122,7 +124,7 @@ def _sums(
         lots = Lots.everything(len(rows), count)
         made = model.clipped_sum(params, rows, lots, how, out, Buffers(memory, rows.device))
     assert not made.units.is_floating_point(), "clipped_sum: its units must be whole numbers"
-    assert made.units.shape == params.shape, "clipped_sum: one number a candidate and parameter"
+    assert made.units.shape == params.shape, "clipped_sum: one number per candidate and parameter"
     assert torch.equal(made.sensitivity, how.bound), "clipped_sum: its sensitivity is clip.bound"
     assert torch.equal(before, params), "clipped_sum: writes into the parameters"
     return made.units.numpy().astype(object)
@@ -142,7 +144,7 @@ def _check_bound(model: Model, kind: str, classes: int | None) -> None:
                     change = with_it - _sums(model, other, params, clip, memory)
                     square = int((change**2).sum(1).max())
                     assert square <= UNITS**2, (
-                        f"clipped_sum: one example of a lot of kind {name!r} ({kind} rows) moves "
+                        f"clipped_sum: one example of a lot of kind {name!r} ({kind} rows) changes "
                         f"it by {square**0.5 / UNITS:.6g} clip norms: NOT PRIVATE. Clip and round "
                         "every example by itself: see engine.models.gradients"
                     )
@@ -190,7 +192,8 @@ def _check_gradients(model: Model, kind: str, classes: int | None) -> None:
         wanted += g * min(1.0, 0.5 / max(g.norm().item(), 1e-30))
     gap = np.abs(found - wanted.numpy()).max()
     assert gap <= 1e-3 * ROWS, (
-        f"clipped_sum: not the clipped gradients of its outputs' loss ({kind} rows): {gap:.3g} off"
+        f"clipped_sum: differs by {gap:.3g} from the clipped gradients of the loss at its outputs "
+        f"({kind} rows)"
     )
 
 
@@ -203,9 +206,9 @@ def _check_outputs(model: Model) -> None:
         one = model.outputs(params[:1], rows)
     wanted = (2, ROWS, model.loss.outputs)
     assert whole.shape == wanted, f"outputs: shape {tuple(whole.shape)}, must be {wanted}"
-    text = "outputs: {} depends on {}"
-    assert torch.allclose(whole[:, :1], first, 1e-4, 1e-5), text.format("a row's", "other rows")
-    assert torch.allclose(whole[:1], one, 1e-4, 1e-5), text.format("a candidate's", "others")
+    text = "outputs: those of a {} depend on other {}s"
+    assert torch.allclose(whole[:, :1], first, 1e-4, 1e-5), text.format("row", "row")
+    assert torch.allclose(whole[:1], one, 1e-4, 1e-5), text.format("candidate", "candidate")
     parts = named(model, params)
     assert list(parts) == [name for name, _ in model.layout]
     linear = model.linear_part(params[0])
@@ -235,14 +238,14 @@ def _check_files(model: Model, classes: int | None, module: Any) -> None:
         found = read_model(files, module)[2][0]
     except InputError as error:
         raise AssertionError(
-            f"files: cannot be read again ({error}); its architecture's `saved` must hold all that "
-            "makes it"
+            f"files: cannot be read again ({error}); `saved` of its architecture must return "
+            "everything that the model is made from"
         ) from None
-    assert torch.equal(one.parameters, found.parameters), "files: other parameters are loaded"
+    assert torch.equal(one.parameters, found.parameters), "files: the loaded parameters differ"
     np.testing.assert_array_equal(
         np.asarray(one.predict(table, warn=False)),
         np.asarray(found.predict(table, warn=False)),
-        "files: the loaded model answers otherwise; `saved` must hold all that makes it",
+        "files: the loaded model predicts otherwise; `saved` must return all that it is made from",
     )
     again = write_model(schema, found, [], simulated=True)
-    assert again == files, "files: saved again they differ"
+    assert again == files, "files: differ if the loaded model is saved again"

@@ -23,16 +23,17 @@ RESERVED = ("result", "params", "mean")  # what a training's state holds beside 
 def check_optimizer(kind: type[Optimizer], **hyperparameters: float) -> None:
     """Check that an optimizer keeps the contract of `honestdp.optimizers.Optimizer`.
 
-    Its formula gives the same compiled and in torch, its state keeps its shapes and stays finite,
-    no candidate depends on another, and an interrupted training resumes with the same result.
+    Its formula has the same result compiled and in torch, its state keeps its shapes and stays
+    finite, no candidate depends on another, and an interrupted training has the same result as an
+    uninterrupted one.
 
     Args:
         kind: The class. It need not be registered.
-        hyperparameters: Values of its own to check it with, beside its defaults; learning_rate
-            among them, where it needs a special one.
+        hyperparameters: Values to check it with, besides its defaults; also learning_rate, if it
+            needs a special one.
 
     Raises:
-        AssertionError: If it does not; the message says what to change.
+        AssertionError: If it breaks the contract; the message says what to change.
 
     Example:
         >>> from honestdp.optimizers.dpadam import DPAdam
@@ -73,11 +74,11 @@ def _check_facts(rule: Optimizer) -> None:
     names = [*rule.slots, *rule.rates]
     assert len(set(names)) == len(names), f"slots and rates {names}: each needs its own name"
     taken = sorted(set(names) & set(RESERVED))
-    assert not taken, f"slots and rates: {', '.join(taken)} is the name of something else"
+    assert not taken, f"slots and rates: {', '.join(taken)}: the name is taken; choose another"
     if rule.lots > 1:
         assert rule.between in rule.slots, (
-            f"between={rule.between!r}: a rule that reads {rule.lots} lots a step names the slot "
-            "that holds the result in between"
+            f"between={rule.between!r}: a rule that reads {rule.lots} lots per step must name the "
+            "slot that holds the result between them"
         )
     for one in rule.hyperparameters:
         taken_name = one.name in (*TUNABLE, "hyperparameters", "sensitivity", "steps", "noise")
@@ -85,7 +86,9 @@ def _check_facts(rule: Optimizer) -> None:
         try:
             one.check(one.name, one.default)
         except InputError as error:
-            raise AssertionError(f"hyperparameter {one.name}: its own check: {error}") from None
+            raise AssertionError(
+                f"hyperparameter {one.name}: its check refuses its default: {error}"
+            ) from None
 
 
 def _candidates(rule: Optimizer, more: dict[str, float]) -> list[Candidate]:
@@ -138,7 +141,9 @@ def _check_updates(rule: Optimizer, chosen: Sequence[Candidate]) -> None:
             assert torch.equal(given[1][name], value), f"it writes into {name}; return a new one"
         _check_state(rule, after, new, t)
         compiled, own = _compiled(rule, g, compiled, own, knobs, t)
-        _check_close(after, new, compiled, own, f"lot {t}: compiled and in torch it differs")
+        _check_close(
+            after, new, compiled, own, f"lot {t}: the compiled formula and the one in torch differ"
+        )
         for k in range(3):
             alone = rule.knobs(chosen[k : k + 1], LOTS, LOT_SIZE)
             apart[k] = _updated(rule, g[k : k + 1], *apart[k], alone, t)
@@ -182,8 +187,8 @@ def _compiled(
 def _check_state(rule: Optimizer, params: Any, state: Any, t: int) -> None:
     wanted = dict.fromkeys(rule.slots, (3, PARAMETERS)) | dict.fromkeys(rule.rates, (3, 1))
     found = {name: tuple(value.shape) for name, value in state.items()}
-    assert found == wanted, f"lot {t}: its state has the shapes {found}; keep {wanted}"
-    assert tuple(params.shape) == (3, PARAMETERS), f"lot {t}: the parameters change their shape"
+    assert found == wanted, f"lot {t}: its state has the shapes {found}; must have {wanted}"
+    assert tuple(params.shape) == (3, PARAMETERS), f"lot {t}: the shape of the parameters changes"
     for name, value in {"the parameters": params, **state}.items():
         assert value.dtype == torch.float32, (
             f"lot {t}: {name} become {value.dtype}; write constants as np.float32(...)"
@@ -213,7 +218,7 @@ def _check_training(rule: Optimizer, chosen: Sequence[Candidate]) -> None:
     whole = trained([*chosen, *averaged])
     alone = trained(chosen[:1])
     assert torch.equal(alone.parameters(0), whole.parameters(0)), (
-        "training: a candidate's result depends on who trains beside it"
+        "training: a candidate's result depends on the candidates that train with it"
     )
     for steps in (1, rule.lots, rule.lots + 1):
         calls = iter(range(10**6))
@@ -225,8 +230,8 @@ def _check_training(rule: Optimizer, chosen: Sequence[Candidate]) -> None:
         ended = trained([*chosen, *averaged], resume=begun)
         for i in range(6):
             assert torch.equal(ended.parameters(i), whole.parameters(i)), (
-                f"training: interrupted after {steps} lots it ends elsewhere; keep all state in "
-                "slots and rates, none in the optimizer"
+                f"training: interrupted after {steps} lots and resumed it has another result; keep "
+                "all state in slots and rates, none in the optimizer"
             )
 
 

@@ -85,19 +85,20 @@ def _made(kind: type[Procedure], candidates: int, options: dict[str, Any]) -> Pr
 
 def _check_facts(procedure: Procedure) -> None:
     runs, most = procedure.expected_runs, procedure.max_runs
-    assert (runs or 0) > 0, f"expected_runs: {runs}; some training is made"
+    assert (runs or 0) > 0, f"expected_runs: {runs}; must be above 0"
     assert runs is not None
     assert most is None or runs <= most * (1 + 1e-9), f"expected_runs {runs} exceed max_runs {most}"
     hit = procedure.hit_probability
-    assert 0 < (hit or 0) <= 1 + 1e-9, f"hit_probability: {hit} is no probability"
+    assert 0 < (hit or 0) <= 1 + 1e-9, f"hit_probability: {hit} is not a probability above 0"
     share = procedure.tuning_share
-    assert share is None or 0 < share < 1, f"tuning_share: {share} lies outside (0, 1)"
-    assert (procedure.scoring is not None) == procedure.selects, "scoring: there where it selects"
+    assert share is None or 0 < share < 1, f"tuning_share: {share}; must lie between 0 and 1"
+    scores = procedure.scoring is not None
+    assert scores == procedure.selects, "scoring: must be None if selects is False, and only then"
     assert hash(procedure) == hash(procedure), (
-        "it must be a frozen dataclass: prices are kept by it"
+        "it must be a frozen dataclass: prices are cached for it"
     )
     assert procedure.releases_all or procedure.law is not None, (
-        "law: where the winner alone leaves, the number of draws is a secret and has a law"
+        "law: is None; if only the winner is released, the number of draws is secret and has a law"
     )
 
 
@@ -105,7 +106,9 @@ def _check_price(procedure: Procedure) -> None:
     named = isinstance(procedure.bounds, tuple) and procedure.bounds
     assert named, 'bounds: a tuple of at least one name, such as ("pld",)'
     assert procedure.usual_bound in procedure.bounds, "usual_bound: must be one of bounds"
-    assert set(procedure.drawn_bounds) <= set(procedure.bounds), "drawn_bounds: are not all bounds"
+    assert set(procedure.drawn_bounds) <= set(procedure.bounds), (
+        "drawn_bounds: must be among bounds"
+    )
     for bound in procedure.bounds:
         prices = []
         for noise in (2.0, 4.0, 8.0):
@@ -113,13 +116,17 @@ def _check_price(procedure: Procedure) -> None:
             prices.append(procedure.price(bound, run, run, DELTA))
         numbers = all(isinstance(price, float) for price in prices)
         assert numbers, f"price: returned {prices} for {bound}; return epsilon, a float"
-        assert all(0 < price < math.inf for price in prices), f"{bound}: costs {prices}"
-        assert prices == sorted(prices, reverse=True), f"{bound}: costs more with more noise"
+        assert all(0 < price < math.inf for price in prices), (
+            f"price: {prices} for {bound}; not above 0 and finite"
+        )
+        assert prices == sorted(prices, reverse=True), f"price: grows with the noise for {bound}"
     run = training(0.01, 4.0, 100)
     curve: object = procedure.curve(run, run, DELTA)
-    assert isinstance(curve, RdpCurve), f"curve: returned a {type(curve).__name__}, no RdpCurve"
+    assert isinstance(curve, RdpCurve), (
+        f"curve: returned a {type(curve).__name__}; return an RdpCurve"
+    )
     assert (curve.values >= 0).all(), "curve: is negative somewhere"
-    assert curve.epsilon(DELTA) < math.inf, "curve: says nothing at any order"
+    assert curve.epsilon(DELTA) < math.inf, "curve: gives no finite epsilon"
 
 
 def _coins(seed: int) -> Coin:
@@ -135,12 +142,12 @@ def _check_draws(procedure: Procedure) -> None:
         assert listed, "draws: must return a list of Draw"
         assert draws == procedure.draws(settings, _coins(seed)), "draws: differ for equal coins"
         numbers = [draw.number for draw in draws]
-        assert len(set(numbers)) == len(numbers), "draws: two of one number would share their noise"
-        assert all(0 <= draw.setting < settings for draw in draws), "draws: a setting is not there"
+        assert len(set(numbers)) == len(numbers), "draws: two with the same number share noise"
+        assert all(0 <= draw.setting < settings for draw in draws), "draws: not in the grid"
         lengths.append(len(draws))
     final = 1 if procedure.tuning_share is not None else 0
     assert procedure.max_runs is None or max(lengths) + final <= procedure.max_runs, (
-        f"draws: {max(lengths)} and {final} more are above max_runs {procedure.max_runs}"
+        f"draws: {max(lengths) + final} trainings; max_runs is {procedure.max_runs}"
     )
     if procedure.law is None:
         assert len(set(lengths)) == 1, "draws: their number varies, so it needs a law"
@@ -152,8 +159,8 @@ def _check_draws(procedure: Procedure) -> None:
         off = abs(shown[count] / _SEARCHES - probability)
         many = f"{count} or more" if count == 3 else str(count)
         assert off <= 6 * spread + 1e-9, (
-            f"draws: {many} of them {shown[count]} times in {_SEARCHES}, where the law that is "
-            f"priced says {probability:.3f}"
+            f"draws: {many} draws in {shown[count]} of {_SEARCHES} searches; by the law that is "
+            f"priced their probability is {probability:.3f}"
         )
 
 
@@ -188,21 +195,27 @@ def _check_keep(procedure: Procedure) -> None:
             by_groups = procedure.keep(by_groups, some[first : first + 2], lambda value: value)
         kept = [outcome.draw.number for outcome in at_once]
         again = [outcome.draw.number for outcome in by_groups]
-        assert kept == again, f"keep: {kept} of all runs at once, {again} of the same by groups"
+        assert kept == again, (
+            f"keep: returned {kept} for all runs at once, {again} for the same runs in groups"
+        )
         most = len(some) if procedure.releases_all else 1
-        assert len(at_once) <= most, f"keep: {len(at_once)} where at most {most} may leave"
-        assert {id(o) for o in at_once} <= {id(o) for o in some}, "keep: made an outcome up"
+        assert len(at_once) <= most, (
+            f"keep: {len(at_once)} outcomes, at most {most} may be released"
+        )
+        assert {id(o) for o in at_once} <= {id(o) for o in some}, (
+            "keep: returned an outcome it was not given"
+        )
 
 
 def _check_texts(procedure: Procedure) -> None:
-    assert procedure.summary.endswith("."), "summary: say in a sentence what it does"
-    assert procedure.leaves, "leaves: say what leaves"
-    assert procedure.released(", and bounds").endswith("."), "released: say in a sentence"
+    assert procedure.summary.endswith("."), "summary: must be a sentence with a full stop"
+    assert procedure.leaves, "leaves: is empty; say what is released"
+    assert procedure.released(", and bounds").endswith("."), "released: must end with a full stop"
     assert ", and bounds" in procedure.released(", and bounds"), (
-        "released: leaves out what it is given"
+        "released: its argument is missing in the text"
     )
     for bound in procedure.bounds:
-        assert procedure.theorem(bound), f"theorem: says nothing of {bound}"
+        assert procedure.theorem(bound), f"theorem: returned no text for {bound}"
     for condition in procedure.conditions:
         statement, reason = condition
         assert all((statement, reason)), "conditions: pairs of statement and reason"
@@ -215,7 +228,7 @@ def _check_format(procedure: Procedure) -> None:
         again = type(procedure).from_dict(facts)
     except (TypeError, InputError) as error:
         raise AssertionError(f"from_dict: cannot read what to_dict wrote ({error})") from None
-    assert again == procedure, f"from_dict: {again} is not what to_dict was called on"
+    assert again == procedure, f"from_dict: {again} is not the procedure that was written"
 
 
 def _check_against_an_attacker(procedure: Procedure, loss: float = 0.5) -> None:
@@ -254,5 +267,5 @@ def _check_against_an_attacker(procedure: Procedure, loss: float = 0.5) -> None:
         error = 4 / math.sqrt(_SEARCHES) * (len(one) > 1) * 0.05
         assert delta <= DELTA + error, (
             f"price: epsilon {priced:.3f} at delta {DELTA:g} for runs of epsilon {loss:g}, but "
-            f"what is released shows a delta of {delta:.3g}: it costs more than it says"
+            f"what is released has a delta of {delta:.3g}: the price is too low"
         )

@@ -49,15 +49,18 @@ class Model(ABC):
     @property
     @abstractmethod
     def loss(self) -> Loss:
-        """What its outputs mean: `Loss.of(classes)`."""
+        """The loss, which says what the outputs mean: `Loss.of(classes)`."""
 
     @abstractmethod
     def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
-        """Starting parameters.
+        """Make the starting parameters of one candidate.
 
         Args:
-            uniforms: Draws in (0, 1), one a parameter.
-            scale: Times the usual initialisation; None: the model's own choice.
+            uniforms: Random draws in (0, 1), one per parameter.
+            scale: Factor on the usual initialisation; None: the model's own choice.
+
+        Returns:
+            A row of parameters.
         """
 
     @abstractmethod
@@ -70,9 +73,9 @@ class Model(ABC):
         out: Tensor,
         buffers: Buffers,
     ) -> ClippedSum:
-        """Clipped sums over the candidates' lots, in whole units.
+        """Sum the clipped gradients over each candidate's lot, in whole units.
 
-        Privacy rests on it: one example may move a candidate's sum by at most UNITS, whatever the
+        Privacy rests on it: one example may change a candidate's sum by at most UNITS, whatever the
         others are. `engine.grid` has what rounds and adds up that way; `gradients.add_clipped` does
         all of it from per-example gradients.
 
@@ -81,14 +84,25 @@ class Model(ABC):
             examples: All rows.
             lots: Which rows are in which candidate's lot.
             clip: How each candidate clips.
-            out: Where the sums go, [candidate, parameter], of whole numbers; any content before.
+            out: Where to write the sums, [candidate, parameter], of whole numbers. Its content
+                before the call is arbitrary.
             buffers: Memory to work in.
+
+        Returns:
+            The sums, with the clip's bound as their sensitivity.
         """
 
     @abstractmethod
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
-        """[candidate, row, output] for dense inputs [row, ...] read by all candidates. A row's
-        outputs must not depend on the other rows."""
+        """Compute the outputs for dense rows. Those of a row must not depend on other rows.
+
+        Args:
+            params: [candidate, parameter].
+            inputs: [row, ...], the same rows for all candidates.
+
+        Returns:
+            The outputs, [candidate, row, output].
+        """
 
     def linear_part(self, params: Tensor) -> tuple[Tensor, Tensor] | None:
         """Weights [input, output] and bias [output], if the outputs are a row's inputs times the
@@ -105,15 +119,29 @@ class Model(ABC):
         return False
 
     def check(self, examples: Examples) -> None:
-        """Raise `InputError` if these examples cannot be its input. Reads shapes only."""
+        """Check that the model can read these examples. Reads shapes and types only.
+
+        Args:
+            examples: The rows.
+
+        Raises:
+            InputError: If it cannot.
+        """
         check_targets(self.loss, examples)
 
     def check_sums(self, examples: Examples) -> None:
-        """Raise `InputError` if clipped sums of such examples would not be exact, here or for a
-        model of this size. Reads shapes only."""
+        """Check that clipped sums of such examples are exact, for a model of this size and on this
+        device. Reads shapes only.
+
+        Args:
+            examples: The rows.
+
+        Raises:
+            InputError: If they are not.
+        """
         row_limit(size(self))
 
-    # What plans, files and predictors ask: see `honestdp.models.base.Description`.
+    # For plans, files and predictors: see `honestdp.models.base.Description`.
 
     @property
     def architecture(self) -> Architecture:
@@ -122,30 +150,49 @@ class Model(ABC):
 
     @property
     def parameters(self) -> int:
+        """Number of parameters."""
         return size(self)
 
     @property
     def words(self) -> str:
+        """Its text on plan, card and report; models that train differently have different texts."""
         return f"{type(self).__name__} of {size(self)} parameters"
 
     @property
     def reads_sparse(self) -> bool:
+        """Whether it reads sparse rows."""
         return self.architecture.reads_sparse
 
     @property
     def steps_factor(self) -> float:
+        """Number of steps it needs by default, relative to a linear model."""
         return self.architecture.steps_factor
 
     @property
     def called(self) -> str | None:
-        """The name by which a spec asks for such a model; None where it cannot be named."""
+        """The name that a spec gives for such a model; None if there is none."""
         return self.architecture.called(self.loss.classes or None)
 
     def setting(self, classes: int | None) -> Mapping[str, Any]:
+        """The setting to train if there is no grid.
+
+        Args:
+            classes: Number of classes of the target; None for a numeric target.
+        """
         return self.architecture.setting(classes)
 
     def build(self, options: Mapping[str, Any]) -> Model:
-        """The same with other options; a ready-made one has none to set."""
+        """Build the model with other options; by default a model has none to set.
+
+        Args:
+            options: Values of options, by name.
+
+        Returns:
+            The model that trains.
+
+        Raises:
+            InputError: If it has no such option, or a value is wrong.
+        """
         if options:
             listed = ", ".join(OPTION + name for name in sorted(options))
             raise InputError(f"{listed}: a {type(self).__name__} takes no options")
@@ -153,19 +200,28 @@ class Model(ABC):
 
     @property
     def constants(self) -> dict[str, Tensor]:
-        """What its files hold beside the parameters, by name."""
+        """Tensors that its files hold besides the parameters, by name."""
         return {}
 
     def with_constants(self, constants: Mapping[str, Tensor]) -> Model:
-        """The same with other constants, of the same names and shapes: those of a saved model."""
+        """The same model with other constants, such as those of a file.
+
+        Args:
+            constants: Tensors of the same names and shapes as `constants`.
+        """
         return self
 
     def probe(self, params: Tensor, width: int) -> tuple[float | None, ...]:
-        """What it answers to two made-up rows, in six digits; None if not finite, or it raises.
+        """Compute the outputs on two made-up rows, by which a loaded model is compared to the saved
+        one.
 
         Args:
             params: A row of parameters.
-            width: Of the rows.
+            width: Width of the rows.
+
+        Returns:
+            The outputs, rounded to six digits; None for one that is not finite, and for all if the
+            model raises. Empty if its architecture is not probed.
         """
         if not self.architecture.probed:
             return ()
@@ -185,7 +241,15 @@ class Model(ABC):
 
 @dataclass(frozen=True)
 class TableModel(Model):
-    """A model of rows of numbers. `classes` None: real targets and the squared loss."""
+    """A model of rows of numbers.
+
+    Args:
+        features: Width of a row.
+        classes: Number of classes; None: real targets and the squared loss.
+
+    Raises:
+        InputError: If a value is out of bounds.
+    """
 
     features: int
     classes: int | None
@@ -213,7 +277,11 @@ class TableModel(Model):
 
 
 def size(model: Model) -> int:
-    """How many parameters a candidate has."""
+    """The number of parameters of a model.
+
+    Args:
+        model: The model.
+    """
     return sum(math.prod(shape) for _, shape in model.layout)
 
 
@@ -224,7 +292,21 @@ def columns(model: Model) -> dict[str, int]:
 
 
 def named(model: Model, params: Tensor) -> dict[str, Tensor]:
-    """Views of params [..., parameter] by name and shape."""
+    """Split rows of parameters into the model's layers. The tensors are views.
+
+    Args:
+        model: The model.
+        params: [..., parameter].
+
+    Returns:
+        A tensor for each name in the model's layout: the leading dimensions of `params`, then the
+        shape in the layout.
+
+    Example:
+        >>> from honestdp.engine import Linear
+        >>> named(Linear(features=3, classes=2), torch.zeros(5, 4))["weight"].shape
+        torch.Size([5, 3, 1])
+    """
     parts = params.split([math.prod(shape) for _, shape in model.layout], dim=-1)
     return {
         name: part.view((*params.shape[:-1], *shape))

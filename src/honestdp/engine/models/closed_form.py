@@ -67,7 +67,19 @@ class ClosedForm(TableModel):
         out: Tensor,
         buffers: Buffers,
     ) -> ClippedSum:
-        """The same in torch, on any device."""
+        """Compute the clipped sums in torch, on any device.
+
+        Args:
+            params: As for `clipped_sum`, like the others.
+            examples: All rows.
+            lots: Which rows are in which candidate's lot.
+            clip: How each candidate clips.
+            out: Where to write the sums.
+            buffers: Memory to work in.
+
+        Returns:
+            The sums.
+        """
 
 
 def by_all(inputs: Tensor, weights: Tensor) -> Tensor:

@@ -28,9 +28,21 @@ from honestdp.engine.sparse import Sparse
 
 @dataclass(frozen=True)
 class Linear(ClosedForm):
-    """One linear layer: linear regression (classes=None), logistic (2), softmax regression (more).
+    """One linear layer: linear, logistic or softmax regression.
 
-    Starts at zero unless a candidate's `initial_scale` says otherwise.
+    Starts at zero, unless a candidate sets `initial_scale`.
+
+    Args:
+        features: Width of a row.
+        classes: Number of classes: 2 for logistic, more for softmax regression; None: linear
+            regression.
+
+    Raises:
+        InputError: If a value is out of bounds.
+
+    Example:
+        >>> Linear(features=104, classes=2).parameters
+        105
     """
 
     kind = "linear"

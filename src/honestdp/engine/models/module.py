@@ -38,20 +38,32 @@ _REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
 
 
 class Module(Model):
-    """A module, or a function that makes one, trained on per-example gradients.
+    """Any `torch.nn.Module`, trained on per-example gradients.
 
-    module: given as a module, every candidate starts from its parameters (a pretrained net, say);
-        as a function, every candidate starts from its own call of it. Parameters that do not
-        require a gradient stay as they are.
-    classes: as for the built-in models: None for real targets and half the squared error, else
-        cross-entropy over one output a class (for two classes also one output, the log-odds).
-    criterion: another loss, of (outputs of one example, its target) -> number. Of a net with one
-        output both are single floats, so that `nn.MSELoss()` and `nn.BCEWithLogitsLoss()` fit;
-        unless it cannot take such an output, because it squeezes it itself.
-    tokens: for inputs of whole numbers, how many there are: 0 .. tokens-1. A row with another
-        one contributes nothing, and is never predicted correctly.
-    options: what the function is called with, by name: numbers and texts, so that they can be
-        written down. `functools.partial` holds anything else.
+    Args:
+        module: A module: every candidate starts from its parameters, for example those of a
+            pretrained net. Or a class or function that makes one: it is called once for every
+            candidate. Parameters that do not require a gradient stay as they are.
+        classes: Number of classes. The loss is the cross-entropy over one output per class; two
+            classes may also have one output, the log-odds. None: real targets and half the squared
+            error.
+        criterion: A loss of your own: a function of the outputs and the target of one example that
+            returns a number. For a net with one output it is given both as single floats, as
+            `nn.MSELoss()` and `nn.BCEWithLogitsLoss()` expect; a criterion that squeezes the
+            output itself is given the output as it is.
+        tokens: For inputs of whole numbers: the number of tokens, which are 0 to tokens - 1. A row
+            with any other number contributes nothing and is never predicted correctly.
+        options: Arguments for the class or function, by name: numbers and texts, so that they can
+            be saved. Use `functools.partial` for anything else.
+
+    Raises:
+        InputError: If the module cannot be made, has nothing to train, or has a layer that mixes
+            examples or keeps statistics of them.
+
+    Example:
+        >>> net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+        >>> Module(net, classes=3).parameters
+        67
     """
 
     kind = "module"
@@ -81,19 +93,22 @@ class Module(Model):
 
     @property
     def name(self) -> str:
-        """What makes it: the name of its class or function."""
+        """The name of the class or function that makes it."""
         made_by = self._made_by
         known = None if isinstance(made_by, nn.Module) else getattr(made_by, "__name__", None)
         return str(known or type(self.module).__name__)
 
     @classmethod
     def loaded(cls, code: Any, classes: int | None, facts: Mapping[str, Any]) -> Module:
-        """The module of which a file says this (see `honestdp.models.module`).
+        """Make the module that a file describes (see `honestdp.models.module`).
 
         Args:
             code: A `Module`, a torch module, its class or a function that makes one.
-            classes: How many classes it predicts; None for a number.
-            facts: Its options, whether it has a loss of its own, how many tokens it knows.
+            classes: Number of classes; None for real targets.
+            facts: Its options, whether it has a loss of its own, and its number of tokens.
+
+        Returns:
+            The module.
 
         Raises:
             InputError: If the code is another module's, or fails.
@@ -126,7 +141,17 @@ class Module(Model):
         return self.with_options(options) if options else self
 
     def with_options(self, options: Mapping[str, Any]) -> Module:
-        """The same, made with these options; those that are not named stay as they are."""
+        """Make the module with some options changed.
+
+        Args:
+            options: The options to change, by name.
+
+        Returns:
+            The module; all other options are the same.
+
+        Raises:
+            InputError: If it cannot be made with these options.
+        """
         changed = {**self.options, **options}
         return Module(
             self._made_by, self.loss.classes or None, self.criterion, self.tokens, changed
@@ -134,11 +159,10 @@ class Module(Model):
 
     @property
     def constants(self) -> dict[str, Tensor]:
-        """What it holds beside the parameters that are trained: frozen parameters and buffers."""
+        """Tensors that are not trained: frozen parameters and buffers, by name."""
         return dict(self._constants)
 
     def with_constants(self, constants: Mapping[str, Tensor]) -> Module:
-        """The same with other constants, of the same names and shapes: those of a saved model."""
         other = copy(self)
         other._constants = {n: constants[n].detach() for n in self._constants}
         return other
@@ -151,7 +175,14 @@ class Module(Model):
         return rows if self.tokens is None else torch.zeros_like(rows, dtype=torch.long)
 
     def check(self, examples: Examples) -> None:
-        """Tries two made-up rows of the right shape: no row is read."""
+        """Check that the module trains on such rows, by trying two made-up ones.
+
+        Args:
+            examples: The rows; none of them is read.
+
+        Raises:
+            InputError: If it does not.
+        """
         check_targets(self.loss, examples)
         if not isinstance(examples.inputs, Tensor):
             raise InputError("inputs: sparse rows; a module reads dense ones, use X.toarray()")
@@ -283,7 +314,15 @@ class Module(Model):
         return torch.where(known, x, 0), known.flatten(2).all(2)
 
     def outputs(self, params: Tensor, inputs: Tensor) -> Tensor:
-        """Row by row here too, so that a row's score is its own; NaN for one of unknown tokens."""
+        """Compute the outputs row by row, so that those of a row are its own.
+
+        Args:
+            params: [candidate, parameter].
+            inputs: [row, ...], the same rows for all candidates.
+
+        Returns:
+            The outputs, [candidate, row, output]; NaN for a row with an unknown token.
+        """
         x, sound = self._known(inputs.unsqueeze(0))
         one = partial(self._forward, self._copy())
         z: Tensor = vmap(vmap(one, in_dims=(None, 0)), in_dims=(0, None))(named(self, params), x[0])

@@ -29,9 +29,21 @@ from honestdp.models import two_layer as checks
 
 @dataclass(frozen=True)
 class TwoLayer(ClosedForm):
-    """One hidden layer of `width` units, rectified unless `activation` is None, and a linear one.
+    """A hidden layer and a linear one.
 
-    The paper's code has no activation between its layers (`activation=None`); its text has one.
+    Args:
+        features: Width of a row.
+        classes: Number of classes; None: real targets and the squared loss.
+        width: Number of hidden units.
+        activation: "relu", or None for no activation between the layers. The paper's text has one,
+            its code has none.
+
+    Raises:
+        InputError: If a value is out of bounds.
+
+    Example:
+        >>> TwoLayer(features=104, classes=2, width=10).parameters
+        1061
     """
 
     kind = "two-layer"
@@ -55,7 +67,7 @@ class TwoLayer(ClosedForm):
         )
 
     def initial(self, uniforms: Tensor, scale: float | None) -> Tensor:
-        """Uniform within 1/sqrt(inputs of the layer), as torch.nn.Linear."""
+        # Uniform within 1/sqrt(inputs of the layer), as in torch.nn.Linear.
         start = (2 * uniforms - 1) * (1.0 if scale is None else scale)
         hidden = (self.features + 1) * self.width
         start[..., :hidden] /= math.sqrt(self.features)
