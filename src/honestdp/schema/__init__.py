@@ -1,6 +1,7 @@
 """What is public about a table, declared; and rows as numbers, by those declarations alone."""
 
 from honestdp.schema.encode import Encoded, open_rows
+from honestdp.schema.files import TableFile
 from honestdp.schema.header import from_header
 from honestdp.schema.kinds import Categorical, Column, Entries, Numeric, column_kinds
 from honestdp.schema.learn import Learnt, learn_bounds, with_bounds
@@ -17,6 +18,7 @@ __all__ = [
     "Numeric",
     "Schema",
     "Table",
+    "TableFile",
     "Target",
     "column_kinds",
     "from_header",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 
 from honestdp.errors import InputError, fail
 from honestdp.schema import toml
@@ -25,7 +24,7 @@ INTRO = """\
 
 
 def from_header(
-    source: str | PathLike[str] | Iterable[str],
+    source: str | PathLike[str] | TableFile | Iterable[str],
     *,
     name: str | None = None,
     target: str | None = None,
@@ -33,7 +32,7 @@ def from_header(
     """Write a schema form as TOML: every column with the lines of every registered kind.
 
     Args:
-        source: A CSV or Parquet file, of which only the header is read, or the names of columns.
+        source: A path or a `TableFile`, of which only the header is read, or the names of columns.
         name: The dataset's name; by default that of the file.
         target: The column to predict; by default the last; check that.
 
@@ -48,8 +47,9 @@ def from_header(
         True
     """
     if isinstance(source, (str, PathLike)):
-        path = Path(source)
-        names, called = TableFile(path).names, path.name.split(".")[0]
+        source = TableFile(source)
+    if isinstance(source, TableFile):
+        names, called = source.names, source.path.name.split(".")[0] if source.path else ""
     else:
         names, called = [str(each).strip() for each in source], "my-table"
     twice = sorted({each for each in names if names.count(each) > 1})
