@@ -9,15 +9,25 @@ from typing import Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Json, Quiet
+from honestdp.cli.options import Delimiter, Encoding, Json, Query, Quiet, Sheet
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file; only its header is read.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="CSV, Parquet or xlsx files, a folder or the URL of a database; only headers are "
+            "read."
+        ),
+    ],
     target: Annotated[
         str | None, typer.Option(help="The column to predict; by default the last.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write it; else it is printed.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    query: Query = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -25,9 +35,10 @@ def command(
 
     Example: honestdp schema visits.csv --target readmitted --out visits.toml
     """
-    from honestdp.schema import from_header
+    from honestdp.schema import TableFile, from_header
 
-    text = from_header(data, target=target)
+    table = TableFile(data, delimiter=delimiter, encoding=encoding, sheet=sheet, query=query)
+    text = from_header(table, target=target)
     if out is None:
         typer.echo(json.dumps({"schema": text}, indent=2) if json_ else text, nl=json_)
         return
