@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Delimiter, Encoding, Json, Query, Quiet, Sheet
+from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
 
 
 def command(
@@ -25,6 +25,7 @@ def command(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write it; else it is printed.")] = None,
     delimiter: Delimiter = None,
+    decimal: Decimal = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
     query: Query = None,
@@ -37,7 +38,9 @@ def command(
     """
     from honestdp.schema import TableFile, from_header
 
-    table = TableFile(data, delimiter=delimiter, encoding=encoding, sheet=sheet, query=query)
+    table = TableFile(
+        data, delimiter=delimiter, decimal=decimal, encoding=encoding, sheet=sheet, query=query
+    )
     text = from_header(table, target=target)
     if out is None:
         typer.echo(json.dumps({"schema": text}, indent=2) if json_ else text, nl=json_)
