@@ -17,7 +17,8 @@ INTRO = """\
 # uncomment, for each, the lines of one kind:
 {kinds}
 # Categories and classes are spelled as in the cells (upper and lower case count); a row whose
-# target is none of the classes counts for nothing. Files are UTF-8.
+# target is none of the classes counts for nothing. Files are UTF-8,
+# unless --encoding says otherwise.
 # missing = ... is what a missing or unreadable cell stands for (the middle; the other bin).
 
 """
