@@ -418,20 +418,20 @@ def test_the_table_that_comes_with_it(shell) -> None:
 
 
 def test_a_csv_is_parsed_once(shell, monkeypatch) -> None:
-    from honestdp.schema import files
+    from honestdp.schema.sources import csv
 
     parsed = []
-    for name in ("_read_csv", "csv_header"):
-        call = getattr(files, name)
+    for name in ("read_csv", "csv_header"):
+        call = getattr(csv, name)
 
         def counted(path, *given, call=call, name=name):
             parsed.append((name, path.name))
             return call(path, *given)
 
-        monkeypatch.setattr(files, name, counted)
+        monkeypatch.setattr(csv, name, counted)
     said = shell("tune", "visits.csv", *QUICK, "--out", "run", "--yes", "--test", "test.csv")
     assert said.code == 0
     each = [
-        (name, file) for file in ("visits.csv", "test.csv") for name in ("_read_csv", "csv_header")
+        (name, file) for file in ("visits.csv", "test.csv") for name in ("read_csv", "csv_header")
     ]
     assert sorted(parsed) == sorted(each)

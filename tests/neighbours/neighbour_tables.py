@@ -8,8 +8,10 @@ cannot hold that beside the others the text of all, as a person would do.
 from __future__ import annotations
 
 import csv
+import sqlite3
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,32 @@ def _text_parquet(columns: Columns, path: Path) -> Path:
     return path
 
 
+def _in_parts(columns: Columns, folder: Path) -> list[Path]:
+    """Two files, the second of another encoding."""
+    half = len(next(iter(columns.values()))) // 2
+    first = _written({n: cells[:half] for n, cells in columns.items()}, folder / "t1.csv")
+    second = _written({n: cells[half:] for n, cells in columns.items()}, folder / "t2.csv")
+    second.write_bytes(second.read_bytes().decode("utf-8", "replace").encode("utf-16"))
+    return [first, second]
+
+
+def _sqlite(columns: Columns, path: Path) -> str:
+    """Cells of any type in any column, as SQLite has them."""
+
+    def cell(one: Any) -> Any:
+        whole = isinstance(one, int) and abs(one) < 2**63
+        return one if one is None or whole or type(one) in (float, bytes) else as_text(one)
+
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"CREATE TABLE t ({', '.join(columns)})")
+        marks = ", ".join("?" * len(columns))
+        rows = [list(map(cell, row)) for row in _rows(columns)]
+        connection.executemany(f"INSERT INTO t VALUES ({marks})", rows)
+        connection.commit()
+    return f"sqlite:///{path}?query=SELECT * FROM t ORDER BY rowid"
+
+
 Make = Callable[[Columns, Path], Any]
 TABLES: dict[str, Make] = {
     "lists": lambda columns, _: columns,
@@ -95,10 +123,12 @@ TABLES: dict[str, Make] = {
     "torch": lambda columns, _: torch.as_tensor(_numbers(columns)),
     "sparse": lambda columns, _: csr_matrix(_numbers(columns)),
     "csv": lambda columns, at: _written(columns, at / "t.csv"),
+    "csv in parts": lambda columns, at: _in_parts(columns, at),
+    "sqlite": lambda columns, at: _sqlite(columns, at / "t.db"),
     "parquet": lambda columns, at: _parquet(columns, at / "t.parquet"),
     "parquet of text": lambda columns, at: _text_parquet(columns, at / "t.parquet"),
 }
-FILES = ("csv", "parquet", "parquet of text")
+FILES = ("csv", "csv in parts", "sqlite", "parquet", "parquet of text")
 UNREAD = (*FILES, "polars lazy")  # for `run` alone
 NUMBERS = ("numpy floats", "torch", "sparse")
 

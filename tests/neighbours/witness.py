@@ -155,7 +155,7 @@ class Witness:
         found = []
         for path in sorted(self.place.rglob("*")):
             facts = [str(path.relative_to(self.place)), oct(path.stat().st_mode)]
-            if path.is_file() and path.name not in ("t.csv", "t.parquet"):  # the table itself
+            if path.is_file() and path.stem not in ("t", "t1", "t2"):  # the table itself
                 held = path.read_bytes()
                 if lengths and path.suffix != ".html":
                     facts.append(str(len(held)))

@@ -15,6 +15,7 @@ from schema_examples import rows_of, small_schema
 
 from honestdp.errors import InputError
 from honestdp.schema import Categorical, files, from_header
+from honestdp.schema.sources import csv
 
 HEAD = "age,job,town,pay\n"
 
@@ -69,7 +70,8 @@ def test_a_header_alone_has_no_rows(tmp_path: Path) -> None:
         ("age;job;town\nSECRET;1;2", "no column 'pay'; it has 'age', 'job', 'town'"),
         ("age,job,town,pay,age\nSECRET,1,2,3,4", "several columns are called 'age'"),
         (b"PAR1SECRET", "not a valid Parquet file"),
-        (HEAD.encode("utf-16") + b"SECRET", "not UTF-8 text"),
+        (HEAD.encode("utf-16-le") + b"SECRET", "not UTF-8 text; give its encoding"),
+        (HEAD.encode("utf-16") + "SECRET".encode("utf-16-le"), "a line has 1 cells, the header 4"),
     ],
 )
 def test_faults_are_named_without_a_cell(tmp_path: Path, content: str | bytes, said: str) -> None:
@@ -90,7 +92,7 @@ def test_an_open_quote_loses_no_row_silently(tmp_path: Path) -> None:
 def test_rows_keep_their_place_across_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK", 100)
+    monkeypatch.setattr(csv, "BLOCK", 100)
     rows = "".join(f'{i % 101},"cl\nerk",north,low\n' for i in range(5000))
     ages = encoded(tmp_path, HEAD + rows)[:, 0]
     np.testing.assert_array_equal(ages, np.float32(np.arange(5000) % 101 / 100))
@@ -100,7 +102,7 @@ def test_a_long_cell_is_read_like_any_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That a record has one is not told."""
-    monkeypatch.setattr(files, "BLOCK", 100)
+    monkeypatch.setattr(csv, "BLOCK", 100)
     for length in (1, 90, 5000):
         rows = [f"{i},{'x' * length if i == 30 else 'clerk'},north,low\n" for i in range(60)]
         assert encoded(tmp_path, HEAD + "".join(rows))[:, 0].tolist() == [
@@ -184,8 +186,8 @@ def test_a_file_is_parsed_once_and_its_cells_are_handed_out_once(
 ) -> None:
     place = tmp_path / "t.csv"
     place.write_text(HEAD + "50,clerk,north,low\n" * 3)
-    parsed, parse = [], files._read_csv
-    monkeypatch.setattr(files, "_read_csv", lambda *given: (parsed.append(1), parse(*given))[1])
+    parsed, parse = [], csv.read_csv
+    monkeypatch.setattr(csv, "read_csv", lambda *given: (parsed.append(1), parse(*given))[1])
     schema = small_schema()
     wanted = [*schema.input_names, "pay"]
     table = files.TableFile(place)
@@ -193,7 +195,7 @@ def test_a_file_is_parsed_once_and_its_cells_are_handed_out_once(
     assert table.count_rows(wanted) == table.count_rows(wanted) == 3
     assert len(schema.encode(table)) == 3
     assert parsed == [1]
-    assert table._parsed is None
+    assert table.source._parsed is None
     assert "clerk" not in repr(table)
     assert table.read(["age"]).column_names == ["age"]  # and anew, if it is wanted again
     with pytest.raises(InputError, match="no column 'ward'"):

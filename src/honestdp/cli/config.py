@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,6 +23,8 @@ from typing import Any
 from honestdp.errors import InputError, fail
 
 PATHS = ("data", "schema", "ledger", "out", "test")
+TABLES = ("data", "test")  # of the paths: a file, a folder, a URL, or a list of them
+READING = ("delimiter", "decimal", "encoding", "sheet", "query")  # how a table is read
 _OPTIONS = "procedure_options"
 _LARGEST = 10_000_000  # bytes of a configuration file
 
@@ -57,6 +59,11 @@ class TuneConfig:
                 raise fail(name, value, f"must be {description}")
         return cls(given)
 
+    def places(self, name: str) -> list[str] | None:
+        """Where a table lies; None if it is not given."""
+        found = self.values.get(name)
+        return None if found is None else [str(each) for each in _listed(found)]
+
     def path(self, name: str) -> Path | None:
         found = self.values.get(name)
         return None if found is None else Path(found)
@@ -67,18 +74,21 @@ class TuneConfig:
         return {name: v for name, v in self.values.items() if name in _facts()}
 
     def to_toml(self, base: Path) -> str:
-        """The configuration as TOML, with paths relative to this folder."""
-        values = {
-            name: os.path.relpath(v, base) if name in PATHS else v
-            for name, v in self.values.items()
-        }
+        """The configuration as TOML, with paths relative to this folder and without passwords."""
         from honestdp.schema import toml
+        from honestdp.schema.sources.urls import without_secrets
 
+        def stored(place: str) -> str:
+            return without_secrets(_moved(place, lambda path: os.path.relpath(path, base)))
+
+        values = {name: _each(v, stored) if name in PATHS else v for name, v in self.values.items()}
         return toml.write({name: _plain(value) for name, value in values.items()})
 
 
 _KINDS: tuple[tuple[str, Any, str], ...] = (
-    *((name, (str, Path), "a path") for name in PATHS),
+    *((name, (str, Path), "a path") for name in PATHS if name not in TABLES),
+    *((name, (str, Path, list, tuple), "a path, or a list of paths") for name in TABLES),
+    *((name, str, "a text") for name in READING),
     ("rows", int, "a whole number"),
     ("seed", int, "a whole number"),
     ("target", str, "the name of a column"),
@@ -142,10 +152,31 @@ def _read(file: Path, base: Path) -> dict[str, Any]:
         raise InputError(f"{file}: not TOML ({' '.join(str(error).split())[:200]})") from None
     for name in values:
         if name in PATHS:
-            if not isinstance(values[name], str):
+            texts = _listed(values[name]) if name in TABLES else [values[name]]
+            if not texts or not all(isinstance(text, str) for text in texts):
                 raise InputError(f"{file}: {name} must be the path to a file, in quotes")
-            values[name] = str(base / values[name])
+            values[name] = _each(values[name], lambda place: _moved(place, _under(base)))
     return values
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _each(value: Any, change: Callable[[str], str]) -> str | list[str]:
+    """A path or every path of a list, changed; a list of one is that one."""
+    changed = [change(str(each)) for each in _listed(value)]
+    return changed[0] if len(changed) == 1 else changed
+
+
+def _moved(place: str, change: Callable[[str], str]) -> str:
+    from honestdp.schema.sources.urls import with_path
+
+    return with_path(place, change)
+
+
+def _under(base: Path) -> Callable[[str], str]:
+    return lambda path: str(base / path)
 
 
 def _setting(text: str) -> tuple[str, Any]:

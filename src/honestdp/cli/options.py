@@ -9,6 +9,24 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress messages.")]
 
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK", help="Separator of a CSV file: ; or tab. By default as in its header."
+    ),
+]
+Decimal = Annotated[
+    str | None, typer.Option(metavar="MARK", help="Decimal mark: a point (the default) or a comma.")
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Of a CSV file, such as latin-1. By default UTF-8, or as its header."),
+]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; by default the first.")]
+Query = Annotated[
+    str | None, typer.Option(metavar="SQL", help="Query to a database; its rows are the table.")
+]
+
 
 def whole(text: str) -> int:
     try:

@@ -10,17 +10,28 @@ from typing import IO, Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Json, Quiet
+from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
 from honestdp.errors import InputError
 
 
 def command(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with raw rows.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="Raw rows: CSV, Parquet or xlsx files, a folder or the URL of a database. Say as "
+            "for `tune` how they are written."
+        ),
+    ],
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Print the probability of every class too.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write; else it is printed.")] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    query: Query = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -35,10 +46,18 @@ def command(
     with console.busy("predicting"):
         from honestdp.release.saved import load
         from honestdp.release.unexpected import unexpected
-        from honestdp.schema import open_rows
+        from honestdp.schema import TableFile, open_rows
 
         found = load(run)
-        rows = open_rows(found.schema, data)
+        table = TableFile(
+            data,
+            delimiter=delimiter,
+            decimal=decimal,
+            encoding=encoding,
+            sheet=sheet,
+            query=query,
+        )
+        rows = open_rows(found.schema, table)
         answers = found.predict(rows, warn=False).tolist()
         column, classes = found.schema.target.column, found.schema.target.classes
         if probabilities and classes is None:

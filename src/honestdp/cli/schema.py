@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Json, Quiet
+from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
 from honestdp.errors import InputError
 
 
 def command(
     data: Annotated[
-        Path,
+        list[str],
         typer.Argument(
-            help="CSV or Parquet file; only its header is read. With --to-codebook a schema."
+            help="CSV, Parquet or xlsx files, a folder or the URL of a database; only headers are "
+            "read. With --to-codebook a schema."
         ),
     ],
     target: Annotated[
@@ -32,6 +33,11 @@ def command(
         typer.Option(help="Write the columns of a schema as a code book: FILE.csv or FILE.json."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write it; else it is printed.")] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    query: Query = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -39,16 +45,19 @@ def command(
 
     Example: honestdp schema visits.csv --target readmitted --out visits.toml
     """
-    from honestdp.schema import Schema, from_header
+    from honestdp.schema import Schema, TableFile, from_header
     from honestdp.schema.codebook import write
 
     if to_codebook is not None:
-        if target is not None or codebook is not None or out is not None:
+        if target is not None or codebook is not None or out is not None or len(data) != 1:
             raise InputError("--to-codebook takes a schema and writes one file: nothing else")
-        schema = Schema.load(data)
+        schema = Schema.load(data[0])
         text, out = write(to_codebook, schema.columns, schema.target), to_codebook
     else:
-        text = from_header(data, target=target, codebook=codebook)
+        table = TableFile(
+            data, delimiter=delimiter, decimal=decimal, encoding=encoding, sheet=sheet, query=query
+        )
+        text = from_header(table, target=target, codebook=codebook)
     if out is None:
         typer.echo(json.dumps({"schema": text}, indent=2) if json_ else text, nl=json_)
         return

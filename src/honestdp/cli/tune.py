@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.config import TuneConfig
+from honestdp.cli.config import READING, TuneConfig
 from honestdp.cli.console import Console, Stopped
-from honestdp.cli.options import Json, Quiet, number, whole
+from honestdp.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Json,
+    Query,
+    Quiet,
+    Sheet,
+    number,
+    whole,
+)
 from honestdp.errors import BudgetError, InputError, Interrupted, fail, seed_and_ledger
 
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
     from honestdp.planning.plan import Plan
     from honestdp.release.released import Release
-    from honestdp.schema import Schema
+    from honestdp.schema import Schema, TableFile
 
 FEW = 1000  # rows
 NOTHING = 4  # exit code of a search that ended without a model
@@ -45,8 +56,11 @@ def _grids() -> list[str]:
 
 def command(
     data: Annotated[
-        Path | None,
-        typer.Argument(help="CSV or Parquet file; none: the census table Adult, at epsilon 1."),
+        list[str] | None,
+        typer.Argument(
+            help="CSV, Parquet or xlsx files, a folder or the URL of a database; none: the census "
+            "table Adult, at epsilon 1."
+        ),
     ] = None,
     spec: Annotated[Path | None, typer.Option(help="TOML file with any of these settings.")] = None,
     schema: Annotated[
@@ -103,12 +117,18 @@ def command(
         Path | None, typer.Option(help="Folder for the run; by default NAME-run.")
     ] = None,
     test: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
+            metavar="TABLE",
             help="Public rows to try the model on, none of them in the table: they are not "
-            "protected. A copy of the table is refused; a part of it would go unnoticed."
+            "protected. A copy of the table is refused; a part of it would go unnoticed.",
         ),
     ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    query: Query = None,
     seed: Annotated[
         int | None,
         typer.Option(parser=whole, metavar="N", help="Simulate, without a ledger: not private."),
@@ -123,10 +143,11 @@ def command(
     Example: honestdp tune visits.csv --schema visits.toml --epsilon 1 --out run
     """
     flags = {
-        "data": data, "schema": schema, "target": target, "epsilon": epsilon, "delta": delta,
-        "procedure": procedure, "model": model, "grid": grid, "steps": steps, "lot_size": lot_size,
-        "rows": rows, "executor": executor, "ledger": ledger, "out": out, "test": test,
-        "seed": seed,
+        "data": data or None, "schema": schema, "target": target, "epsilon": epsilon,
+        "delta": delta, "procedure": procedure, "model": model, "grid": grid, "steps": steps,
+        "lot_size": lot_size, "rows": rows, "executor": executor, "ledger": ledger, "out": out,
+        "test": test, "seed": seed, "delimiter": delimiter, "decimal": decimal,
+        "encoding": encoding, "sheet": sheet, "query": query,
     }  # fmt: skip
     console = Console(json_, quiet)
     _tune(TuneConfig.of(spec, flags, further or ()), console, dry_run=dry_run, yes=yes)
@@ -169,7 +190,7 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
             raise seed_and_ledger("seed", config.values["seed"])
         executor = _executor(config)
         schema, table, test = _tables(config)
-        facts = {"epsilon": 1.0, **config.facts} if config.path("data") is None else config.facts
+        facts = {"epsilon": 1.0, **config.facts} if _is_adult(config) else config.facts
         if "epsilon" not in facts:
             raise InputError("epsilon: none; give the budget, such as --epsilon 1")
         spec = Spec(schema=schema, rows=_rows(config, table, schema), **facts)
@@ -180,11 +201,11 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
         console.note(f"Fewer than {FEW} rows: a small epsilon leaves little to learn from.\n")
     if dry_run:
         done = "a dry run: nothing was charged, trained or written"
-        console.answer(f"{done}{_would_fit(config, plan)}", plan.public())
+        console.answer(f"{done}{_would_fit(config, plan, table)}", plan.public())
         return
     out = config.path("out") or Path(f"{schema.name}-run")
     test = None if test is None else public_rows(schema, test)
-    ledger = None if "seed" in config.values else _ledger(config, plan, out, console, yes)
+    ledger = None if "seed" in config.values else _ledger(config, plan, table, out, console, yes)
     release = _carried_out(config, plan, table, ledger, executor, out, console)
     show(release, ledger, out, test, console)
     if release.winner is None:
@@ -193,40 +214,57 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
 
 def _tables(config: TuneConfig) -> tuple[Schema, Any, Any]:
     """The schema, the table (only the header of a file is read), and public rows to test on."""
-    from honestdp.schema import Schema
-    from honestdp.schema.files import TableFile, same_file
+    from honestdp.schema import Schema, TableFile
+    from honestdp.schema.files import same_table
 
-    data, place, test = config.path("data"), config.path("schema"), config.path("test")
+    data, place, test = config.places("data"), config.path("schema"), config.places("test")
+    reading = {name: config.values[name] for name in READING if name in config.values}
     if data is None:
         if place is not None:
             raise InputError("data: none, but a schema; give the CSV or Parquet file too")
         from honestdp.datasets import adult
 
         schema, table, rows = adult()
-        return schema, table, rows if test is None else test
-    table = TableFile(data)
+        return schema, table, rows if test is None else _test_rows(test, reading)
+    table = TableFile(data, **reading)
     if place is None:
-        way = f"honestdp schema {shlex.quote(str(data))} --out schema.toml"
+        way = f"honestdp schema {' '.join(map(_quoted, data))} --out schema.toml"
         raise InputError(f"schema: none; `{way}` writes one to fill in; give it as --schema")
     schema = Schema.load(place, table.names)
     goal = schema.target.column
     if config.values.get("target") not in (None, goal):
         raise fail("target", config.values["target"], f"the schema's target is {goal!r}")
-    public = None if test is None else TableFile(test)
+    public = None if test is None else _test_rows(test, reading)
     for file in (table, public):  # before anything is charged
         if file is not None:
             file.check([goal])  # first: without a header, a wildcard's names would be cells
             file.check([*schema.input_names, goal])
-    if test is not None and same_file(data, test):
+    if public is not None and same_table(table, public):
         why = "is the protected table or a copy of it, whose accuracy is not paid for"
-        raise fail("test", str(test), f"{why}; give public rows, or leave --test out")
+        raise fail("test", str(public), f"{why}; give public rows, or leave --test out")
     return schema, table, public
+
+
+def _test_rows(places: list[str], reading: Mapping[str, str]) -> TableFile:
+    """Public rows: written like the table, as far as that fits them; a query is in their URL."""
+    from honestdp.schema import TableFile
+    from honestdp.schema.sources.opening import options_of
+
+    fitting = options_of(places) - {"query"}
+    return TableFile(places, **{name: v for name, v in reading.items() if name in fitting})
+
+
+def _quoted(place: str) -> str:
+    """A path or a URL as the shell reads it; without its password."""
+    from honestdp.schema.sources.urls import without_secrets
+
+    return shlex.quote(without_secrets(place))
 
 
 def _rows(config: TuneConfig, table: Any, schema: Schema) -> int:
     """Count the rows; raises InputError, before anything is charged, if the user gave another
     number."""
-    from honestdp.schema.files import TableFile
+    from honestdp.schema import TableFile
 
     wanted = [*schema.input_names, schema.target.column]
     found = table.count_rows(wanted) if isinstance(table, TableFile) else len(table)
@@ -237,19 +275,22 @@ def _rows(config: TuneConfig, table: Any, schema: Schema) -> int:
     return found
 
 
-def _ledger(config: TuneConfig, plan: Plan, out: Path, console: Console, yes: bool) -> Ledger:
+def _ledger(
+    config: TuneConfig, plan: Plan, table: Any, out: Path, console: Console, yes: bool
+) -> Ledger:
     """Open the table's ledger; create it with this plan's total if the user agrees.
 
     By default it lies beside the table, not the run: all runs on a table share one budget.
     """
     from honestdp.ledger import Ledger
 
-    schema, path = plan.spec.schema, _ledger_path(config, plan)
+    schema, usual = plan.spec.schema, _usual_ledger(config, plan, table)
+    path = config.path("ledger") or usual
     if path.exists():
         return Ledger.open(path, schema=schema)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise fail("out", str(out), "is not empty; choose another folder for this run")
-    _check_no_other(path, _ledger_path(config, plan, own=True), schema.name)
+    _check_no_other(path, usual, schema.name)
     total = f"epsilon {plan.spec.epsilon:g} and delta {plan.delta:.3g}"
     if not yes:
         console.note(
@@ -284,26 +325,33 @@ def _check_no_other(path: Path, usual: Path, dataset: str) -> None:
             )
 
 
-def _would_fit(config: TuneConfig, plan: Plan) -> str:
+def _would_fit(config: TuneConfig, plan: Plan, table: Any) -> str:
     """Whether the table's ledger, if there is one, covers the plan now."""
     from honestdp.ledger import Ledger
 
-    path = _ledger_path(config, plan)
+    path = config.path("ledger") or _usual_ledger(config, plan, table)
     if "seed" in config.values or not path.exists():
         return ""
     fits = Ledger.open(path, schema=plan.spec.schema).fits(plan.spending)
     return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
 
 
-def _ledger_path(config: TuneConfig, plan: Plan, own: bool = False) -> Path:
-    """The given ledger, or (`own`) the table's default: visits.ledger for visits.csv.gz, and a file
-    in the current folder for the table that comes with honestdp."""
-    named, data = config.path("ledger"), config.path("data")
-    if named is not None and not own:
-        return named
-    if data is None:
-        return Path(f"{plan.spec.schema.name}.ledger")
-    return data.with_name(f"{data.name.split('.')[0] or data.name}.ledger")
+def _usual_ledger(config: TuneConfig, plan: Plan, table: Any) -> Path:
+    """The ledger if none is given: visits.ledger beside visits.csv.gz or the folder visits; called
+    as the schema beside the first of several files and beside a database file; so in the current
+    folder for a database elsewhere and for the table that comes with honestdp."""
+    data, named = config.places("data"), f"{plan.spec.schema.name}.ledger"
+    home = None if data is None else table.path
+    if data is None or home is None:
+        return Path(named)
+    if len(data) > 1 or table.source.queries:
+        return Path(home.with_name(named))
+    return Path(home.with_name(f"{home.name.split('.')[0] or home.name}.ledger"))
+
+
+def _is_adult(config: TuneConfig) -> bool:
+    """Whether the table is the one that comes with honestdp."""
+    return config.places("data") is None
 
 
 def _agrees(question: str) -> bool:
@@ -359,6 +407,6 @@ def _carried_out(
         raise Stopped(str(stop)) from None
     except BudgetError as error:
         assert ledger is not None
-        own = config.path("data") is None
-        way = f"; Adult itself is public: to start over, remove {ledger.path}" if own else ""
+        way = f"; Adult itself is public: to start over, remove {ledger.path}"
+        way = way if _is_adult(config) else ""
         raise BudgetError(f"{ledger.path}: {error}{way}") from None

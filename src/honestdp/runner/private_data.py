@@ -30,6 +30,7 @@ from honestdp.schema.encode import Encoded
 from honestdp.schema.files import TableFile
 from honestdp.schema.learn import ROWS, Numbers, learn_numbers, learn_row_scale
 from honestdp.schema.scaling import scale_rows
+from honestdp.schema.sources.opening import is_place
 from honestdp.schema.tables import check_column, is_lazy
 
 Rows = NDArray[np.int64]
@@ -110,17 +111,20 @@ def checked_table(plan: Plan, table: Any, target: Any) -> Any:
     """Open a table in memory; raise InputError, before anything is paid, if it does not have the
     schema's structure.
 
-    Only names and the number of rows are read. A path is not opened and a lazy frame is not
-    collected: that would be opening the data. A `TableFile` already knows its names and rows.
+    Only names and the number of rows are read. The path of a file is not opened and a lazy frame is
+    not collected: that would be opening the data. A `TableFile` knows its names and rows, and so
+    does what a folder, a URL or a list of paths stands for.
     """
     if target is not None:
         check_column("target", target)
         if len(target) != plan.spec.rows:
             raise InputError(f"target: has {len(target)} rows, the plan is for {plan.spec.rows}")
-    if isinstance(table, (str, os.PathLike)):
-        if not os.path.isfile(table) or not os.access(table, os.R_OK):
-            raise fail("table", str(table), "does not exist, or cannot be read")
+    if isinstance(table, (str, os.PathLike)) and os.path.isfile(table):
+        if not os.access(table, os.R_OK):
+            raise fail("table", str(table), "cannot be read")
         return table
+    if is_place(table):
+        table = TableFile(table)
     if isinstance(table, TableFile):
         wanted = [*plan.spec.schema.input_names, plan.spec.schema.target.column]
         table.check(wanted if target is None else wanted[:-1])

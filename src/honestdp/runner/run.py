@@ -49,7 +49,8 @@ def run(
 
     Args:
         plan: From `make_plan`.
-        table: A path to a CSV or Parquet file, or a table in memory.
+        table: A path to a CSV, Parquet or xlsx file, a list of paths, a folder, a `TableFile`
+            (which also says how it is written), or a table in memory.
         ledger: The data set's budget, charged with `plan.spending`.
         target: The cells to predict, if they are not a column of the table.
         seed: Simulate instead of charging a ledger; not private.

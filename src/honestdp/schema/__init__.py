@@ -2,6 +2,7 @@
 
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.encode import Encoded, open_rows
+from honestdp.schema.files import TableFile
 from honestdp.schema.header import from_header
 from honestdp.schema.kinds import (
     Boolean,
@@ -42,6 +43,7 @@ __all__ = [
     "Representative",
     "Schema",
     "Table",
+    "TableFile",
     "Target",
     "Text",
     "column_kinds",

@@ -2,9 +2,10 @@
 
 The meaning of a cell does not depend on other cells, the format of the table or the type of the
 column: 1 is the same as "1", " 1 ", 1.0, "1.0" and 1+0j, and true is the same as 1. A cell is
-missing if it is null, empty, or a number that is not finite. Whole columns are converted by
-compiled code; only columns of mixed Python objects, and stored types that are neither numbers nor
-text (dates), are converted to text cell by cell.
+missing if it is null, empty, or a number that is not finite. In a file with decimal commas 1,5 is
+1.5 where it is read as a number, and 1.234,5 is 1234.5. Whole columns are converted by compiled
+code; only columns of mixed Python objects, and stored types that are neither numbers nor text
+(dates), are converted to text cell by cell.
 """
 
 from __future__ import annotations
@@ -25,15 +26,22 @@ from honestdp.schema.fields import written
 
 MISSING, UNKNOWN = -2, -1  # indices of cells that are none of the categories
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+COMMA_NUMBER = (  # with a decimal comma; points, if any, between groups of three digits
+    r"^[+-]?(\d+,?\d*|,\d+|\d{1,3}(\.\d{3})+(,\d*)?)([eE][+-]?\d+)?$"
+)
 NOT_FINITE = r"(?i:[+-]?(nan|inf|infinity))"
 TEXT = pa.large_string()
 
 
 class Cells:
-    """A column: floats (`NaN` missing), or text (null missing)."""
+    """A column: floats (`NaN` missing), or text (null missing).
 
-    def __init__(self, column: pa.Array) -> None:
+    decimal: The decimal mark of numbers that are text: "." or ",".
+    """
+
+    def __init__(self, column: pa.Array, decimal: str = ".") -> None:
         self._column = column  # Sensitive
+        self._decimal = decimal
 
     def __len__(self) -> int:
         return len(self._column)
@@ -45,28 +53,36 @@ class Cells:
         """Each cell as a number; NaN if it is missing, not a number or not finite."""
         column = self._column
         if pa.types.is_dictionary(column.type):
-            values = Cells(_plain(column.dictionary)).numbers()
+            values = self._like(_plain(column.dictionary)).numbers()
             return _taken(values, column.indices, math.nan)
         if not _is_text(column.type):
             return _finite(_floats(column))
-        return _finite(_parsed(pc.utf8_trim_whitespace(column)))
+        return _finite(_parsed(pc.utf8_trim_whitespace(column), self._decimal))
 
-    def places(self, categories: Sequence[str]) -> NDArray[np.int64]:
-        """The index of each cell in the list of categories; else `MISSING` or `UNKNOWN`."""
+    def places(self, categories: Sequence[str], ignore_case: bool = False) -> NDArray[np.int64]:
+        """The index of each cell in the list of categories; else `MISSING` or `UNKNOWN`.
+
+        A cell is compared as it is written, then (`ignore_case`) in lower case, then as a number.
+        """
         column = self._column
         if pa.types.is_dictionary(column.type):
-            values = Cells(_plain(column.dictionary)).places(categories)
+            values = self._like(_plain(column.dictionary)).places(categories, ignore_case)
             return _taken(values, column.indices, MISSING)
         if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
             return _by_number(_floats(column), categories)
         column = pc.utf8_trim_whitespace(column if _is_text(column.type) else column.cast(TEXT))
-        found = pc.index_in(column, value_set=pa.array(categories, TEXT))
-        places = pc.fill_null(found, UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int64)
+        known = pa.array(categories, TEXT)
+        places = _indices(column, known)
         empty = pc.fill_null(pc.equal(column, ""), True).to_numpy(zero_copy_only=False)
         places[empty] = MISSING
+        if ignore_case:
+            rest = np.flatnonzero(places == UNKNOWN)
+            lower = pc.utf8_lower(column.take(pa.array(rest)))
+            places[rest] = _indices(lower, pc.utf8_lower(known))
         rest = np.flatnonzero(places == UNKNOWN)
         if len(rest):
-            places[rest] = _other_spellings(column.take(pa.array(rest)), categories)
+            texts = column.take(pa.array(rest))
+            places[rest] = _other_spellings(texts, categories, self._decimal)
         return places
 
     def texts(self) -> list[str | None]:
@@ -84,7 +100,11 @@ class Cells:
 
     def take(self, rows: NDArray[np.int64]) -> Cells:
         """The cells of these rows."""
-        return Cells(self._column.take(pa.array(rows)))
+        return self._like(self._column.take(pa.array(rows)))
+
+    def _like(self, column: pa.Array) -> Cells:
+        """Other cells that are written in the same way."""
+        return Cells(column, self._decimal)
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is missing."""
@@ -115,12 +135,16 @@ class Cells:
         return bool((known != np.round(known)).any())
 
 
-def cells(values: Any) -> Cells:
-    """A column of anything: Arrow, NumPy, or a sequence of Python objects."""
+def cells(values: Any, decimal: str = ".") -> Cells:
+    """A column of anything: Arrow, NumPy, or a sequence of Python objects.
+
+    decimal: The decimal mark of the text in an Arrow column, which is a file's; objects in memory
+    are written with a point.
+    """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     if isinstance(values, pa.Array):
-        return Cells(_plain(values))
+        return Cells(_plain(values), decimal)
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.itemsize <= 8:
@@ -148,10 +172,11 @@ def _plain(column: pa.Array) -> pa.Array:
             return column.cast(TEXT)
         except pa.ArrowInvalid:  # not UTF-8 throughout: cell by cell
             pass
-    return _texts(_object(cell) for cell in column)
+    return _texts(as_object(cell) for cell in column)
 
 
-def _object(cell: pa.Scalar) -> object:
+def as_object(cell: pa.Scalar) -> object:
+    """One Arrow cell as a Python object; None if there is none for it."""
     try:
         return cell.as_py()
     except Exception:  # such as a date outside the calendar
@@ -166,10 +191,10 @@ def _texts(values: Iterable[Any]) -> pa.Array:
             return pa.array(values, TEXT, from_pandas=True)
         except Exception:  # not all of them text
             pass
-    return pa.array([_text(value) for value in values], TEXT)
+    return pa.array([as_text(value) for value in values], TEXT)
 
 
-def _text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
     """One cell as text. Never raises, whatever its class does."""
     try:
         if isinstance(value, bytes):
@@ -184,9 +209,9 @@ def _text(value: Any) -> str | None:
             number = float(value)
             return written(number) if math.isfinite(number) else None
         if isinstance(value, Complex):  # one cell makes all of an array complex: 20 is then 20+0j
-            return str(value) if complex(value).imag else _text(complex(value).real)
+            return str(value) if complex(value).imag else as_text(complex(value).real)
         if getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
-            return _text(value.item())  # an array or a tensor of one cell
+            return as_text(value.item())  # an array or a tensor of one cell
         if value is None or _is_null(value):
             return None
         if isinstance(value, np.datetime64):
@@ -219,9 +244,12 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, math.nan)
 
 
-def _parsed(column: pa.Array) -> NDArray[np.float64]:
+def _parsed(column: pa.Array, decimal: str = ".") -> NDArray[np.float64]:
     """Trimmed text as numbers, possibly infinite; NaN if it is not a number."""
-    digits = pc.if_else(pc.match_substring_regex(column, NUMBER), column, None)
+    form = NUMBER if decimal == "." else COMMA_NUMBER
+    digits = pc.if_else(pc.match_substring_regex(column, form), column, None)
+    if decimal != ".":
+        digits = pc.replace_substring(pc.replace_substring(digits, ".", ""), decimal, ".")
     values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     rest = np.flatnonzero(np.isnan(values))
     if len(rest):
@@ -232,12 +260,20 @@ def _parsed(column: pa.Array) -> NDArray[np.float64]:
     return values
 
 
-def _other_spellings(column: pa.Array, categories: Sequence[str]) -> NDArray[np.int64]:
+def _indices(column: pa.Array, known: pa.Array) -> NDArray[np.int64]:
+    """The index of the first equal text; `UNKNOWN` if there is none."""
+    found = pc.fill_null(pc.index_in(column, value_set=known), UNKNOWN)
+    return found.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _other_spellings(
+    column: pa.Array, categories: Sequence[str], decimal: str
+) -> NDArray[np.int64]:
     """Indices of text that equals no category: compared as numbers.
 
     The texts "nan" and "inf" are numbers that are not finite: missing.
     """
-    values = _parsed(column)
+    values = _parsed(column, decimal)
     places = _by_number(values, categories)
     not_finite = pc.match_substring_regex(column, f"^{NOT_FINITE}$")
     places[np.isnan(values)] = UNKNOWN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from honestdp.errors import InputError, fail
@@ -25,7 +24,8 @@ INTRO = """\
 # Many columns at once, in a line of their own, which fills braces that are left empty:
 #   "A01..A85" = {{ ... }}, "word *" = {{ ... }}, and "*" = {{ ... }} for all the rest
 # Categories and classes are spelled as in the cells (upper and lower case count); a row whose
-# target is none of the classes counts for nothing. Files are UTF-8.
+# target is none of the classes counts for nothing. Files are UTF-8,
+# unless --encoding says otherwise.
 # missing = ... is what a missing or unreadable cell stands for (the middle; the other bin).
 
 """
@@ -36,7 +36,7 @@ TARGET = """\
 
 
 def from_header(
-    source: str | PathLike[str] | Iterable[str],
+    source: str | PathLike[str] | TableFile | Iterable[str],
     *,
     name: str | None = None,
     target: str | None = None,
@@ -45,7 +45,7 @@ def from_header(
     """Write a schema form as TOML: one line a column, the choices explained once at the top.
 
     Args:
-        source: A CSV or Parquet file, of which only the header is read, or the names of columns.
+        source: A path or a `TableFile`, of which only the header is read, or the names of columns.
         name: The dataset's name; by default that of the file.
         target: The column to predict; by default that of the code book, otherwise the last column;
             check that.
@@ -66,8 +66,9 @@ def from_header(
         sex = {}
     """
     if isinstance(source, (str, PathLike)):
-        path = Path(source)
-        names, called = TableFile(path).names, path.name.split(".")[0]
+        source = TableFile(source)
+    if isinstance(source, TableFile):
+        names, called = source.names, source.path.name.split(".")[0] if source.path else ""
     else:
         names, called = [str(each) for each in source], "my-table"
     names = [each.strip() for each in names]

@@ -262,8 +262,11 @@ class Schema(Declaration):
         A ledger is bound to it: it must never change for a schema that can be declared today.
         """
         facts = {"format": 1, **self.model_dump(mode="json", exclude={"columns"})}
-        if self.row_scale is None:  # a field that the first release did not have
+        # Fields that the first release did not have.
+        if self.row_scale is None:
             del facts["row_scale"]
+        if not self.target.ignore_case:
+            del facts["target"]["ignore_case"]
         facts["columns"] = [column.facts() for column in self.columns]
         canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode()).hexdigest()

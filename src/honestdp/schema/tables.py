@@ -1,10 +1,10 @@
 """Open tables of any kind as named columns of cells. Only structure raises, never a cell.
 
-A path to a CSV or Parquet file, a pandas, polars or pyarrow table (or any other that narwhals
-reads), a dict of columns, a NumPy structured array: columns are found by name, ignoring white space
-around names, and extra columns are ignored. A NumPy array (or anything that turns into one, such
-as a torch tensor or a SciPy sparse matrix) has no names: its columns are the schema's, in order,
-the target last or absent.
+A place (a CSV, Parquet or xlsx file, several, a folder, the URL of a database), a pandas, polars or
+pyarrow table (or any other that narwhals reads), a dict of columns, a NumPy structured array:
+columns are found by name, ignoring white space around names, and extra columns are ignored. A NumPy
+array (or anything that turns into one, such as a torch tensor or a SciPy sparse matrix) has no
+names: its columns are the schema's, in order, the target last or absent.
 
 No row is dropped, reordered or merged. Errors name columns and shapes, and are raised without the
 underlying error, whose text may quote a cell.
@@ -12,7 +12,6 @@ underlying error, whose text may quote a cell.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +22,9 @@ from numpy.typing import NDArray
 
 from honestdp.errors import InputError
 from honestdp.schema.cells import Cells, cells
-from honestdp.schema.files import TableFile, check_names
+from honestdp.schema.files import TableFile
+from honestdp.schema.sources import check_names
+from honestdp.schema.sources.opening import is_place
 from honestdp.sparse_rows import canonical
 
 Get = Callable[[int], Any]
@@ -33,9 +34,16 @@ class Table:
     """Named columns of equal length. Make one with `open_table`."""
 
     def __init__(
-        self, source: str, names: Sequence[object], get: Get, rows: int, matrix: Any = None
+        self,
+        source: str,
+        names: Sequence[object],
+        get: Get,
+        rows: int,
+        matrix: Any = None,
+        decimal: str = ".",
     ) -> None:
         self.source = source
+        self.decimal = decimal  # the mark of numbers that are text
         self.matrix = matrix  # Sensitive: the whole table, if it is a sparse matrix
         self.names = [str(name).strip() for name in names]
         self._place = {name: i for i, name in reversed(list(enumerate(self.names)))}
@@ -51,7 +59,7 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         try:
-            found = cells(self._get(self._place[name]))
+            found = cells(self._get(self._place[name]), self.decimal)
         except Exception:
             raise InputError(f"{self.source}: column {name!r} is not a list of cells") from None
         if len(found) != self.rows:
@@ -73,10 +81,10 @@ def open_table(table: Any, order: Sequence[str]) -> Table:
     """Open any table. `order`: the names of a NumPy array's columns, the target last."""
     if isinstance(table, Table):
         return table
-    if isinstance(table, (str, os.PathLike)):
+    if is_place(table):
         table = TableFile(table)
     if isinstance(table, TableFile):
-        return _arrow(table.read(order), str(table))
+        return _arrow(table.read(order), str(table), table.decimal)
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     if isinstance(table, pa.Table):
@@ -89,8 +97,8 @@ def open_table(table: Any, order: Sequence[str]) -> Table:
     return _array(table, order) if frame is None else frame
 
 
-def _arrow(table: pa.Table, source: str) -> Table:
-    return Table(source, table.column_names, table.column, table.num_rows)
+def _arrow(table: pa.Table, source: str, decimal: str = ".") -> Table:
+    return Table(source, table.column_names, table.column, table.num_rows, decimal=decimal)
 
 
 def _columns(table: Mapping[Any, Any]) -> Table:
@@ -206,6 +214,6 @@ def rows_of_objects(table: Any) -> NDArray[Any] | None:
 
 
 _KINDS = (
-    "give a path to a CSV or Parquet file, a pandas, polars or pyarrow table, "
+    "give a path to a CSV, Parquet or xlsx file, a pandas, polars or pyarrow table, "
     "a dict of columns or a NumPy array of rows and columns"
 )

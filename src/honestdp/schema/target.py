@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
-from honestdp.schema.fields import Categories, Name, Pair, check_categories, check_pair
+from honestdp.schema.fields import Categories, Flag, Name, Pair, check_categories, check_pair
 from honestdp.schema.problems import CLASSES_MISSING, Declaration
 
 
@@ -29,6 +29,8 @@ class Target(Declaration):
         bounds: (low, high), for a number. Cells are clipped to the bounds and scaled to [-1, 1],
             so that an output of 0 is the middle; a cell that is not a finite number becomes NaN.
 
+        ignore_case: Whether upper and lower case of classes count as the same.
+
     Rows with a target of -1 or NaN stay in place and do not count in training.
 
     Example:
@@ -40,11 +42,13 @@ class Target(Declaration):
         "column": "give the name of the column to predict",
         "classes": 'give a list of at least two texts, such as ["no", "yes"]',
         "bounds": "give [low, high], two finite numbers with low < high",
+        "ignore_case": "must be true or false",
     }
 
     column: Name
     classes: Categories | None = None
     bounds: Pair | None = None
+    ignore_case: Flag = False
 
     @model_validator(mode="after")
     def _check(self) -> Target:
@@ -62,7 +66,7 @@ class Target(Declaration):
     def encode(self, cells: Cells) -> NDArray[np.int64] | NDArray[np.float32]:
         """Encode cells as class numbers (int64, -1: no class) or numbers in [-1, 1] (NaN: none)."""
         if self.classes is not None:
-            return np.maximum(cells.places(self.classes), -1)
+            return np.maximum(cells.places(self.classes, self.ignore_case), -1)
         assert self.bounds is not None
         low, high = self.bounds
         share = (np.clip(cells.numbers(), low, high) - low) / (high - low)

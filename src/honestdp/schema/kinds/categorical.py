@@ -26,6 +26,7 @@ class Categorical(Column):
         other: Whether there is one more encoded column, for every value that is not declared.
             Without it such a cell is all zeros.
         missing: The category of a missing cell; by default `other`, or all zeros.
+        ignore_case: Whether upper and lower case count as the same.
 
     Example:
         >>> Categorical(name="ward", categories=["a", "b"], other=True).encoded_names
@@ -42,14 +43,17 @@ class Categorical(Column):
     remedies: ClassVar[dict[str, str]] = {
         "categories": 'give a list of texts, such as ["yes", "no"]',
         "other": "must be true or false",
+        "ignore_case": "must be true or false",
         "missing": "give the category that stands for a missing cell",
     }
     infer_order: ClassVar[int] = 20  # it suits any cells
+    added_fields: ClassVar[frozenset[str]] = frozenset({"ignore_case"})
 
     kind: Literal["categorical"] = "categorical"
     categories: Categories
     other: Flag = False
     missing: Category | None = None
+    ignore_case: Flag = False
 
     @model_validator(mode="after")
     def _check(self) -> Categorical:
@@ -77,7 +81,7 @@ class Categorical(Column):
 
     def encode(self, cells: Cells) -> Entries:
         # A cell without a place is a stored 0 at position 0: every row has one entry.
-        places = self._positions()[cells.places(self.categories)]
+        places = self._positions()[cells.places(self.categories, self.ignore_case)]
         return Entries(np.maximum(places, 0)[:, None], (places >= 0).astype(np.float64)[:, None])
 
     def as_one_hot(self) -> Categorical:
