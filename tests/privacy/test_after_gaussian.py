@@ -48,7 +48,8 @@ def test_a_gaussian_and_randomised_response_by_quadrature(first, pure):
     loss = first * x + first**2 / 2  # under the law whose mean is shifted
     left = math.exp(pure) / (1 + math.exp(pure))
     inner = sum(
-        np.maximum(p - np.exp(epsilon - loss) * q, 0) for p, q in ((left, 1 - left), (1 - left, left))
+        np.maximum(p - np.exp(epsilon - loss) * q, 0)
+        for p, q in ((left, 1 - left), (1 - left, left))
     )
     exact = float(np.trapezoid(inner * norm.pdf(x), x))
     assert exact <= 1e-6

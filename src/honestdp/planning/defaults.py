@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 
 from honestdp.planning.costs import default_delta
-from honestdp.planning.encoding import ROW_NORM
 from honestdp.planning.grid import Grid
 from honestdp.planning.questions import Question, Questions, share_of
 from honestdp.planning.spec import Spec
+from honestdp.schema.learn import ROW_NORM
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 NORM_SHARE = 0.01  # of the budget, for learning the norm of a typical row

@@ -175,13 +175,13 @@ def _covered(plan: Plan) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
-    for one, what in _questions(plan):
+    for question, what in _questions(plan):
         found.append(
             Access(
                 what=what,
                 mechanism="a histogram of all rows for each, with Gaussian noise",
-                noise=one.noise_multiplier,
-                epsilon=guarantee.epsilon(one.event, plan.delta),
+                noise=question.noise_multiplier,
+                epsilon=guarantee.epsilon(question.event, plan.delta),
             )
         )
     return tuple(found)

@@ -16,8 +16,8 @@ from honestdp.schema.kinds import (
     Image,
     Numeric,
     Ordinal,
-    Text,
     Representative,
+    Text,
     column_kinds,
 )
 from honestdp.schema.learn import Learnt, learn_bounds, with_learnt

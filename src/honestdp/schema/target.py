@@ -28,7 +28,6 @@ class Target(Declaration):
             becomes -1.
         bounds: (low, high), for a number. Cells are clipped to the bounds and scaled to [-1, 1],
             so that an output of 0 is the middle; a cell that is not a finite number becomes NaN.
-
         ignore_case: Whether upper and lower case of classes count as the same.
 
     Rows with a target of -1 or NaN stay in place and do not count in training.

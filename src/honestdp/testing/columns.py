@@ -270,7 +270,7 @@ def _check_matrix(column: Column, found: Any, rows: int) -> NDArray[Any]:
 
 def _check_entries(column: Column, found: Any, rows: int) -> NDArray[Any]:
     positions, values = found
-    shape = (rows, column.entries)
+    shape = (rows, column.entries or 0)
     _require(
         column,
         values.shape == shape,

@@ -25,7 +25,7 @@ __all__ = [
     "Image",
     "Numeric",
     "Ordinal",
-    "Text",
     "Representative",
+    "Text",
     "column_kinds",
 ]

@@ -109,5 +109,5 @@ class Cross(Column):
 
 
 def _whole(column: Column, table: Table) -> tuple[Any, Any]:
-    positions, values = column.encode_from(table)  # type: ignore[misc]
+    positions, values = column.encode_from(table)
     return np.broadcast_to(positions, values.shape), values

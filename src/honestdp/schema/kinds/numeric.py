@@ -346,8 +346,8 @@ class Numeric(Column):
     def encoding_words(self) -> str:
         if not self.has_bins:
             return "as a number" + (", learnt scale" if self._is_open("scale") else "")
-        kind = self.edges if isinstance(self.edges, str) else "equal" if not self.edges else "given"
-        kind = {"learn": "learnt", "log": "logarithmic"}.get(kind, kind)
+        named = {"learn": "learnt", "log": "logarithmic", "equal": "equal", None: "equal"}
+        kind = "given" if isinstance(self.edges, tuple) else named[self.edges]
         return f"{'as a number and ' if self.has_number else ''}in {self.bin_count} {kind} bins"
 
     def describe(self) -> str:

@@ -17,11 +17,11 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from honestdp.text import listed
 from honestdp.errors import InputError
 from honestdp.registry import Registry
 from honestdp.schema.sources.options import TableOptions
 from honestdp.schema.sources.urls import is_url, scheme_of
+from honestdp.text import listed
 
 DATABASE = "database"  # the kind for every scheme that no kind names
 TEXT_FILE = "csv"  # the kind for every file whose first bytes no kind names
