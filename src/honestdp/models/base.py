@@ -51,8 +51,9 @@ class Option:
 
 
 # For rows of norm 3 (`schema.learn.ROW_NORM`), chosen on public tables (docs/representation.md).
-KAPPA = 2.0
-CLIP_NORM = 0.3
+KAPPA, CLIP_NORM = 3.0, 0.6  # of classes, from columns of a table
+BLOCK_KAPPA, BLOCK_CLIP_NORM = 2.0, 0.3  # of classes, from words, counts or images
+NUMBER_KAPPA, NUMBER_CLIP_NORM = 0.2, 0.6  # of numbers
 
 
 class Description(Protocol):
@@ -250,8 +251,16 @@ def outputs(classes: int | None) -> int:
     return classes if classes is not None and classes > 2 else 1
 
 
-def balanced(classes: int | None) -> Mapping[str, Any]:
-    """The setting whose step size follows from public facts: training may change a logit by KAPPA,
-    and a numeric prediction, scaled to [-1, 1], by a tenth."""
-    kappa = 0.1 if classes is None else KAPPA
-    return {"rule": "balanced", "kappa": kappa, "clip_norm": CLIP_NORM, "average": True}
+def balanced(classes: int | None, blocks: bool = False) -> Mapping[str, Any]:
+    """The setting whose step size follows from public facts: by how much the noise of the training
+    may move a logit, or a numeric prediction scaled to [-1, 1].
+
+    Args:
+        classes: Number of classes of the target; None for a numeric target.
+        blocks: Whether rows are mostly words, counts or images, rather than columns of a table.
+    """
+    if classes is None:
+        kappa, clip_norm = NUMBER_KAPPA, NUMBER_CLIP_NORM
+    else:
+        kappa, clip_norm = (BLOCK_KAPPA, BLOCK_CLIP_NORM) if blocks else (KAPPA, CLIP_NORM)
+    return {"rule": "balanced", "kappa": kappa, "clip_norm": clip_norm, "average": True}

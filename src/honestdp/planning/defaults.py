@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from honestdp.models.base import balanced
 from honestdp.planning.costs import default_delta
 from honestdp.planning.grid import Grid
 from honestdp.planning.questions import Question, Questions, share_of
@@ -29,7 +30,10 @@ def grid(spec: Spec) -> Grid:
     if spec.grid is not None:
         assert isinstance(spec.grid, Grid)
         return spec.grid
-    return Grid((spec.described.setting(spec.classes),))
+    setting = spec.described.setting(spec.classes)
+    if setting == balanced(spec.classes):
+        setting = balanced(spec.classes, spec.encoding.has_blocks)
+    return Grid((setting,))
 
 
 def delta(spec: Spec) -> float:
@@ -41,6 +45,7 @@ def steps(spec: Spec, n: int) -> int:
     if spec.steps is not None:
         return spec.steps
     smooth = n * spec.epsilon / 40 * spec.described.steps_factor
+    smooth *= 3 if spec.classes is None else 1  # the squared error is steeper than the logistic
     fewest = FEWEST_STEPS if grid(spec).follows_noise else FEWEST_FIXED
     wanted = min(max(smooth, fewest), MOST_STEPS)
     return 2 * round(wanted / 2)

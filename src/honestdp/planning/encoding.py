@@ -1,11 +1,11 @@
 """How rows are encoded where the schema leaves it open: decided by public facts alone.
 
-RICH_ROWS and ROW_NORM were chosen on public tables; `make bench-representation` shows what they
-gain and lose, and how flat their optima are (docs/representation.md).
+The constants were chosen on public tables; `make bench-representation` shows what they gain and
+lose, and how flat their optima are (docs/representation.md).
 
-*Bins.* A number in bins lets a linear model draw a curve, for 16 more weights that each carry the
-noise. The noise of a weight falls with n epsilon, and a weight's share of the rows with the number
-of weights, so bins pay where n epsilon is large beside the number of binned columns.
+*Curves.* A number encoded as a linear spline lets a linear model draw a curve, for one more weight
+a piece. Every weight carries the noise, which falls with n epsilon, so the number of pieces follows
+from n epsilon over the number of such columns and of outputs.
 
 *Scale.* The step size and the clip norm of a plan fit rows of one norm, and the bias has an input
 of 1 beside them. So every encoded row is multiplied by a public number that gives a typical row the
@@ -17,10 +17,15 @@ from __future__ import annotations
 
 import math
 
+from honestdp.models.base import outputs
 from honestdp.schema import Schema
 from honestdp.schema.learn import ROW_NORM
 
-RICH_ROWS = 300.0  # n epsilon a binned column, from which on bins pay
+# Pieces of a curve, by the n epsilon a column from which on they pay.
+PIECES = ((8000.0, 32), (400.0, 16), (0.0, 8))
+ANY = 4.0  # n epsilon a column and output from which on curves pay at all
+MOST_CURVES = 200  # columns; more are pixels, words or genes, each of which says little
+LARGEST_EPSILON = 3.0  # beyond, it is the number of rows that limits
 KNOWN = 0.5  # of the squared norm must follow from the schema, or it is learnt
 
 
@@ -31,22 +36,29 @@ def with_encoding(schema: Schema, rows: int, epsilon: float, enrich: bool, scale
         schema: The declared schema.
         rows: Number of rows.
         epsilon: The budget.
-        enrich: Whether numbers may be encoded in bins; a module reads them as they are.
+        enrich: Whether numbers may be encoded as curves; a module reads them as they are.
         scale: Whether rows are to be scaled.
 
     Returns:
         The schema, its `row_scale` None where that has to be learnt.
     """
-    several = [column.with_default_encoding(True) for column in schema.columns]
-    binned = sum(a != b for a, b in zip(several, schema.columns, strict=True))
-    rich = enrich and rows * min(epsilon, 1.0) >= RICH_ROWS * binned
-    columns = tuple(column.with_default_encoding(rich) for column in schema.columns)
+    pieces = _pieces(schema, rows * min(epsilon, LARGEST_EPSILON)) if enrich else 0
+    columns = tuple(column.with_default_encoding(pieces) for column in schema.columns)
     chosen = schema.model_copy(update={"columns": columns})
     if not scale:
         return chosen
     if chosen.known_norm < KNOWN * chosen.squared_norm:
         return chosen
     return chosen.model_copy(update={"row_scale": ROW_NORM / math.sqrt(chosen.squared_norm)})
+
+
+def _pieces(schema: Schema, strength: float) -> int:
+    """Number of pieces of a curve. strength: rows times epsilon."""
+    curves = [c.with_default_encoding(8) != c.with_default_encoding(0) for c in schema.columns]
+    count, classes = sum(curves), len(schema.target.classes or ())
+    if not count or count > MOST_CURVES or strength < ANY * count * outputs(classes or None):
+        return 0
+    return next(pieces for least, pieces in PIECES if strength >= least * count)
 
 
 def encoding_words(schema: Schema) -> str:

@@ -314,6 +314,13 @@ class Schema(Declaration):
         return found
 
     @property
+    def has_blocks(self) -> bool:
+        """Whether most of an encoded row's norm is that of words, counts or images."""
+        blocks = sum(c.squared_norm for c in self.columns if c.squared_norm >= BLOCK_NORM**2)
+        blocks += BLOCK_NORM**2 if self.scaled_together else 0.0
+        return 2 * blocks > self.squared_norm
+
+    @property
     def squared_norm(self) -> float:
         """The squared norm of a typical encoded row, without `row_scale`, by public facts."""
         if self.row_norm is not None:

@@ -180,11 +180,11 @@ def _check_names(column: Column) -> None:
         f"squared_norm is {guess} and known_norm {known}; give finite numbers of at least 0, the "
         "second no larger than the first",
     )
-    for rich in (False, True):
-        chosen = column.with_default_encoding(rich)
+    for pieces in (0, 8):
+        chosen = column.with_default_encoding(pieces)
         _require(
             column,
-            chosen.name == column.name and chosen.with_default_encoding(not rich) == chosen,
+            chosen.name == column.name and chosen.with_default_encoding(8 - pieces) == chosen,
             "with_default_encoding must give a column of the same name that leaves nothing open",
         )
 

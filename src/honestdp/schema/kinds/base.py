@@ -183,11 +183,11 @@ class Column(Declaration):
         """The column with one entry of 1 per row, for `Cross`; None if it has no such form."""
         return None
 
-    def with_default_encoding(self, rich: bool) -> Column:
+    def with_default_encoding(self, pieces: int) -> Column:
         """Fill in how the column is encoded, where the schema leaves it open.
 
         Args:
-            rich: Whether the table is large enough for many encoded columns, by public facts.
+            pieces: Into how many pieces the table, by public facts, lets a curve be cut; 0: none.
 
         Returns:
             A column that leaves nothing open; by default this one.

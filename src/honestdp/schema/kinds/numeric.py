@@ -1,9 +1,10 @@
-"""`Numeric`: numbers between public bounds, as a number, as bins, or as both.
+"""`Numeric`: numbers between public bounds, as a number, a spline, bins, or a number and bins.
 
-A linear model can only draw a straight line through a number; one bin a stretch lets it draw any
-curve, at no cost in privacy, as bounds and edges are public. What is not public can be learnt: the
-cells are counted in a histogram over a declared outer range, noise is added to the counts
-(`honestdp.schema.learn`), and bounds, edges or scale are read off them (`noisy_histogram`).
+A linear model can only draw a straight line through a number. A linear spline lets it draw any
+curve of straight pieces, bins any steps, at no cost in privacy, as bounds and knots are public.
+What is not public can be learnt: the cells are counted in a histogram over a declared outer range,
+noise is added to the counts (`honestdp.schema.learn`), and bounds, edges or scale are read off them
+(`noisy_histogram`).
 """
 
 from __future__ import annotations
@@ -46,12 +47,13 @@ class Numeric(Column):
             default (0.01, 0.99).
         missing: The value of a cell that is missing, not a number, or not finite; by default the
             middle of the bounds. "own": such cells have an encoded column of their own.
-        encode: "linear": the number. "bins": which of several bins it is in. "both". By default a
-            plan chooses by public facts.
-        bins: Number of bins, by default 16.
-        edges: Where one bin ends and the next begins: "equal" widths between the bounds (the
-            default), "log": narrow bins near 0, "learn": equal shares of the rows, learnt with
-            noise and paid for; or a list of rising numbers between the bounds.
+        encode: "linear": the number. "bins": which of several bins it is in. "both" of these.
+            "spline": how near it is to the two knots around it. By default a plan chooses by public
+            facts.
+        bins: Number of bins, or of pieces of a spline; by default 16.
+        edges: Where one bin, or piece, ends and the next begins: "equal" widths between the bounds
+            (the default), "sqrt" or "log": narrow ones near 0, "learn": equal shares of the rows,
+            learnt with noise and paid for; or a list of rising numbers between the bounds.
         scale: (shift, width): the number is encoded as (number - shift) / width instead of being
             scaled to [0, 1]. "learn": shift is the mean and width two standard deviations, learnt
             with noise and paid for; numbers four deviations out are clipped.
@@ -73,9 +75,9 @@ class Numeric(Column):
         "outer": "give [low, high], two finite numbers with low < high",
         "quantiles": "give [low, high] with 0 <= low < high <= 1, such as [0.01, 0.99]",
         "missing": 'give the number that stands for a missing cell, or "own"',
-        "encode": 'must be "linear", "bins" or "both"',
+        "encode": 'must be "linear", "bins", "both" or "spline"',
         "bins": f"must be a whole number from 2 to {MOST_BINS}",
-        "edges": 'must be "equal", "log", "learn" or a list of rising numbers',
+        "edges": 'must be "equal", "sqrt", "log", "learn" or a list of rising numbers',
         "scale": 'must be [shift, width] with a width above 0, or "learn"',
     }
     infer_order: ClassVar[int] = 10
@@ -86,9 +88,11 @@ class Numeric(Column):
     outer: Pair | None = None
     quantiles: Pair | None = None
     missing: Number | Literal["own"] | None = None
-    encode_as: Literal["linear", "bins", "both"] | None = Field(default=None, alias="encode")
+    encode_as: Literal["linear", "bins", "both", "spline"] | None = Field(
+        default=None, alias="encode"
+    )
     bins: Annotated[int, Field(strict=True, ge=2, le=MOST_BINS)] | None = None
-    edges: Numbers | Literal["equal", "log", "learn"] | None = None
+    edges: Numbers | Literal["equal", "sqrt", "log", "learn"] | None = None
     scale: Pair | Literal["learn"] | None = None
 
     @model_validator(mode="after")
@@ -111,8 +115,10 @@ class Numeric(Column):
 
     def _check_bins(self) -> None:
         if self.encode_as == "linear" and (self.bins or self.edges):
-            raise ValueError('bins and edges are for encode = "bins" or "both"; remove them')
-        if self.encode_as == "bins" and self.scale is not None:
+            raise ValueError(
+                'bins and edges are for encode = "bins", "both" or "spline"; remove them'
+            )
+        if self.encode_as in ("bins", "spline") and self.scale is not None:
             raise ValueError('scale is for encode = "linear" or "both"; remove it')
         if not isinstance(self.edges, tuple):
             return
@@ -147,10 +153,13 @@ class Numeric(Column):
 
     # The encoding: the number, then its bins, then the column of missing cells
 
-    def with_default_encoding(self, rich: bool) -> Numeric:
+    def with_default_encoding(self, pieces: int) -> Numeric:
         if self.encode_as is not None or self.bins or self.edges:
             return self
-        return self.model_copy(update={"encode_as": "both" if rich else "linear"})
+        if not pieces or self.scale is not None:
+            return self.model_copy(update={"encode_as": "linear"})
+        edges = "sqrt" if self.range[0] == 0 else "equal"
+        return self.model_copy(update={"encode_as": "spline", "bins": pieces, "edges": edges})
 
     def as_one_hot(self) -> Numeric | None:
         if self.learns:
@@ -164,17 +173,22 @@ class Numeric(Column):
         """Whether bins are encoded; left open, they are if `bins` or `edges` is given."""
         if self.encode_as is None:
             return self.bins is not None or self.edges is not None
-        return self.encode_as != "linear"
+        return self.encode_as in ("bins", "both")
 
     @property
     def has_number(self) -> bool:
         """Whether the number itself is encoded."""
-        return self.encode_as != "bins"
+        return self.encode_as in (None, "linear", "both")
+
+    @property
+    def is_spline(self) -> bool:
+        """Whether it is encoded by hat functions."""
+        return self.encode_as == "spline"
 
     @property
     def bin_count(self) -> int:
-        """Number of bins; 0 if there are none."""
-        if not self.has_bins:
+        """Number of bins, or of pieces of a spline; 0 if there are none."""
+        if not (self.has_bins or self.is_spline):
             return 0
         return len(self.edges) + 1 if isinstance(self.edges, tuple) else self.bins or BINS
 
@@ -188,11 +202,23 @@ class Numeric(Column):
         evenly = np.linspace(0, 1, self.bin_count + 1)[1:-1]
         if self.edges == "log":
             return tuple(_log_spaced(evenly, low, high))
+        if self.edges == "sqrt":
+            return tuple(_root_spaced(evenly, low, high))
         return tuple((low + (high - low) * evenly).tolist())
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The bounds and the edges between them, in rising order."""
+        low, high = self.range
+        return (low, *self.bin_edges, high)
 
     @property
     def encoded_names(self) -> list[str]:
         names = [self.name] if self.has_number else []
+        if self.is_spline:
+            names = [f"{self.name} near {knot:.6g}" for knot in self.knots]
+            if self._is_open("edges") or len(set(names)) < len(names):
+                names = [f"{self.name} near knot {i + 1}" for i in range(self.bin_count + 1)]
         if self.has_bins and self._is_open("edges"):
             names += [f"{self.name} in bin {i + 1}" for i in range(self.bin_count)]
         elif self.has_bins:
@@ -208,30 +234,36 @@ class Numeric(Column):
 
     @property
     def width(self) -> int:
-        return self.has_number + self.bin_count + (self.missing == "own")
+        return self.has_number + self.bin_count + self.is_spline + (self.missing == "own")
 
     @property
     def entries(self) -> int:
+        if self.is_spline:
+            return 2
         extra = self.missing == "own" and not self.has_bins  # else it takes the bin's entry
         return self.has_number + self.has_bins + extra
 
     @property
     def squared_norm(self) -> float:
+        if self.is_spline:
+            return 2 / 3  # the mean of t^2 + (1 - t)^2
         return 0.25 * self.has_number + self.has_bins  # a number in the middle of [0, 1]
 
     @property
     def known_norm(self) -> float:
-        return 0.25 * (self.scale is not None) + self.has_bins
+        return 2 / 3 if self.is_spline else 0.25 * (self.scale is not None) + self.has_bins
 
     @property
     def keeps_zeros(self) -> bool:
-        plain = self.scale is None and self.missing != "own"
+        plain = self.scale is None and self.missing != "own" and not self.is_spline
         return plain and not self.has_bins and self.range[0] == 0
 
     def encode(self, cells: Cells) -> Entries:
         values = cells.numbers()
         alone = np.isnan(values) if self.missing == "own" else np.zeros(len(values), dtype=bool)
         values = np.clip(np.where(np.isnan(values), self.missing_value, values), *self.range)
+        if self.is_spline:
+            return self._hats(values, alone)
         places, found, last = [], [], self.width - 1
         if self.has_number:
             places.append(np.zeros(len(values), dtype=np.int64))
@@ -245,6 +277,15 @@ class Numeric(Column):
             found.append(alone.astype(np.float64))
         return Entries(np.stack(places, axis=1), np.stack(found, axis=1))
 
+    def _hats(self, values: NDArray[np.float64], alone: NDArray[np.bool_]) -> Entries:
+        """The two hat functions that are not 0 at each value, which add up to 1."""
+        knots = np.array(self.knots)
+        piece = np.searchsorted(knots[1:-1], values, side="right")
+        share = (values - knots[piece]) / (knots[piece + 1] - knots[piece])
+        places = np.stack([piece, np.where(alone, self.width - 1, piece + 1)], axis=1)
+        found = np.stack([np.where(alone, 0.0, 1 - share), np.where(alone, 1.0, share)], axis=1)
+        return Entries(places, found)
+
     def _scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(self.scale, tuple):
             shift, width = self.scale
@@ -253,10 +294,12 @@ class Numeric(Column):
         return (values - low) / (high - low)
 
     def representatives(self) -> Sequence[Representative]:
-        """The middle of every bin, or the ends of the line; then a missing cell, if it has a column
-        of its own."""
+        """Every knot, the middle of every bin, or the ends of the line; then a missing cell, if it
+        has a column of its own."""
         low, high = self.range
-        if self.has_bins:
+        if self.is_spline:
+            named = {f"{knot:.6g}": knot for knot in self.knots}
+        elif self.has_bins:
             pairs = pairwise((low, *self.bin_edges, high))
             named = {f"{one:.6g} to {other:.6g}": (one + other) / 2 for one, other in pairs}
         else:
@@ -344,15 +387,18 @@ class Numeric(Column):
 
     @property
     def encoding_words(self) -> str:
+        if self.is_spline:
+            return f"as a curve of {self.bin_count} pieces"
         if not self.has_bins:
             return "as a number" + (", learnt scale" if self._is_open("scale") else "")
-        named = {"learn": "learnt", "log": "logarithmic", "equal": "equal", None: "equal"}
-        kind = "given" if isinstance(self.edges, tuple) else named[self.edges]
+        named = {"learn": "learnt", "log": "logarithmic", "sqrt": "square-root"}
+        kind = "given" if isinstance(self.edges, tuple) else named.get(self.edges or "", "equal")
         return f"{'as a number and ' if self.has_number else ''}in {self.bin_count} {kind} bins"
 
     def describe(self) -> str:
         low, high = self.range
         bins = f", in {self.bin_count} bins" if self.has_bins else ""
+        bins = f", as a curve of {self.bin_count} pieces" if self.is_spline else bins
         return f"{'learnt within ' if self._is_open('bounds') else ''}{low:g} to {high:g}{bins}"
 
     @classmethod
@@ -360,6 +406,17 @@ class Numeric(Column):
         """Suits cells that are all numbers or missing."""
         bounds = inferred_bounds(cells)
         return None if bounds is None else cls(name=name, bounds=bounds)
+
+
+def _root_spaced(shares: NDArray[np.float64], low: float, high: float) -> list[float]:
+    """Numbers at equal steps of the square root of the distance from 0, or the end next to 0."""
+    if low < 0 < high:
+        ends = -np.sqrt(-low), np.sqrt(high)
+        steps = ends[0] + (ends[1] - ends[0]) * shares
+        return list(np.sign(steps) * steps**2)
+    if low >= 0:
+        return list(low + (high - low) * shares**2)
+    return list(high - (high - low) * shares[::-1] ** 2)
 
 
 def _log_spaced(shares: NDArray[np.float64], low: float, high: float) -> list[float]:
