@@ -67,11 +67,11 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
     sample = [*cells, *ODD_CELLS]
     if column.learns:
         column = _check_learning(column, sample)
-    _check_problems(column, sample)
     _check_names(column)
     _check_encoding(column, sample)
     _check_structure(column, sample)
     _check_representatives(column)
+    _check_problems(column, sample)
     if column.keeps_zeros:
         _check_zeros(column, sample)
 
