@@ -259,7 +259,7 @@ def test_it_is_written_into_the_folder(tmp_path):
     assert place == tmp_path / "report.html"
     assert stat.S_IMODE(place.stat().st_mode) == 0o644
     assert place.read_text("utf-8") == report_html(
-        release.card, ledger, {"accuracy": 0.84434, "rows": 16281}
+        release.card, ledger, {"accuracy": 0.84434, "rows": 16281}, release.effects()
     )
     assert "84.43 %" in place.read_text("utf-8")
     assert "16,281 rows declared public" in place.read_text("utf-8")

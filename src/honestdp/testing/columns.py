@@ -73,11 +73,11 @@ def check_column_kind(
     if column.learns:
         column = _check_learning(column, sample)
         schema = _schema(column, others)
-    _check_problems(column, sample)
     _check_names(column)
     _check_encoding(column, sample)
     _check_structure(column, schema, sample)
     _check_representatives(column)
+    _check_problems(column, sample)
     if column.keeps_zeros:
         _check_zeros(column, schema, sample)
 

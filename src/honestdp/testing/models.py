@@ -69,6 +69,7 @@ def check_model(
                 _check_gradients(model, kind, count)
         _check_outputs(model)
         _check_files(model, count, module)
+        _check_linear(model)
 
 
 def _check_facts(model: Model, classes: int | None) -> None:
@@ -211,13 +212,19 @@ def _check_outputs(model: Model) -> None:
     assert torch.allclose(whole[:1], one, 1e-4, 1e-5), text.format("candidate", "candidate")
     parts = named(model, params)
     assert list(parts) == [name for name, _ in model.layout]
+
+
+def _check_linear(model: Model) -> None:
+    X, _ = _ordinary(2)  # noqa: N806
+    params, rows = _params(model), torch.from_numpy(X)
     linear = model.linear_part(params[0])
     assert (linear is not None) == model.architecture.linear, (
         "linear_part: must be there exactly where its architecture says that it is `linear`"
     )
     if linear is not None:
         weight, bias = linear
-        assert torch.allclose(rows @ weight + bias, whole[0], 1e-4, 1e-5), (
+        whole = model.outputs(params[:1], rows)[0]
+        assert torch.allclose(rows @ weight + bias, whole, 1e-4, 1e-5), (
             "linear_part: inputs times its weights, plus its bias, are not the outputs"
         )
 

@@ -305,7 +305,11 @@ class Column(Declaration):
     def distinct(self, cells: Cells) -> int:
         """How many different values the encoded cells have, capped at 2; the cells themselves, as
         long as something has to be learnt before they can be encoded, and of a kind that reads
-        several columns of the table. Sensitive."""
+        several columns of the table. Sensitive.
+
+        Args:
+            cells: The column.
+        """
         if not len(cells):
             return 0
         if self.learns or self.sources != (self.name,):

@@ -301,7 +301,7 @@ class Numeric(Column):
             named = {f"{knot:.6g}": knot for knot in self.knots}
         elif self.has_bins:
             pairs = pairwise((low, *self.bin_edges, high))
-            named = {f"{one:.6g} to {other:.6g}": (one + other) / 2 for one, other in pairs}
+            named = {f"{a:.6g} to {b:.6g}": a / 2 + b / 2 for a, b in pairs}
         else:
             shift, width = self.scale if isinstance(self.scale, tuple) else (low, np.inf)
             bends = shift - FARTHEST * width, shift + FARTHEST * width
