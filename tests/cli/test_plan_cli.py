@@ -1,4 +1,4 @@
-"""`honestdp` as a shell user meets it, in real processes."""
+"""`honestdp plan` as a shell user meets it; in a process of its own where that matters."""
 
 from __future__ import annotations
 
@@ -54,28 +54,27 @@ def test_the_table() -> None:
     assert "\x1b" not in done.stdout  # colours only on a terminal
 
 
-def test_json() -> None:
-    done = honestdp("plan", *README, "--noise-multiplier", "4", "--json")
-    data = json.loads(done.stdout)
+def test_json(shell) -> None:
+    data = json.loads(shell("plan", *README, "--noise-multiplier", "4", "--json").out)
     assert data["inputs"]["delta"] == 1e-6
     assert data["rows"][0]["procedure"] == "untuned"
 
 
-def test_the_default_share_is_the_librarys() -> None:
+def test_the_default_share_is_the_librarys(shell) -> None:
     from honestdp.procedures.base import SUBSET_SHARE
 
     words = ["--n", "2000", "--lot-size", "50", "--steps", "50", "--candidates", "5"]
-    done = honestdp("plan", *words, "--noise-multiplier", "2", "--json")
-    assert json.loads(done.stdout)["inputs"]["subset"] == SUBSET_SHARE
-    assert f"default {SUBSET_SHARE:g}" in " ".join(honestdp("plan", "--help").stdout.split())
+    said = shell("plan", *words, "--noise-multiplier", "2", "--json")
+    assert json.loads(said.out)["inputs"]["subset"] == SUBSET_SHARE
+    assert f"default {SUBSET_SHARE:g}" in " ".join(shell("plan", "--help").out.split())
 
 
 @pytest.mark.parametrize("suffix", ["png", "html"])
-def test_the_plot(suffix, tmp_path) -> None:
+def test_the_plot(suffix, tmp_path, shell) -> None:
     target = tmp_path / f"cost.{suffix}"
     words = ["--n", "2000", "--lot-size", "50", "--steps", "50", "--candidates", "5"]
-    done = honestdp("plan", *words, "--noise-multiplier", "2", "--plot", str(target))
-    assert done.returncode == 0, done.stderr
+    said = shell("plan", *words, "--noise-multiplier", "2", "--plot", str(target))
+    assert said.code == 0, said.err
     assert target.stat().st_size > 10_000
     if suffix == "html":
         page = target.read_text()

@@ -69,6 +69,8 @@ def moved(path, X, y, record, params, clip, classes, **more) -> list[int]:
 def test_a_record_moves_a_sum_by_at_most_its_sensitivity(
     path, kind, classes, rows, clip, weight, memory, seed
 ):
+    if memory == 1 and path[0] not in CLOSED_FORM:
+        rows = min(rows, 9)  # a pass through autograd for every row, whose number changes nothing
     X, y = lot(kind, rows, seed, classes)
     params = parameters(classes, path[0], seed % 2**31, weight)
     record = seed % rows
@@ -133,17 +135,18 @@ def test_the_lots_that_broke_sums_in_float32(rows):
 def test_order_chunks_and_types_change_nothing(path, classes):
     """Where every row is rounded by itself, sums are equal to the last unit; blocks of rows have an
     order, and their sums are as near as the theorem says."""
-    X, y = lot("powers_of_two", 300, 3, classes)
+    count = 300 if path[0] in CLOSED_FORM else 100  # through autograd one by one, at times
+    X, y = lot("powers_of_two", count, 3, classes)
     params = parameters(classes, path[0], 3, 0.1)
     rows = rows_of(X, y, path[1])
     whole = units(path, rows, params, 1.0, classes)
-    shuffled = np.random.default_rng(0).permutation(300)
+    shuffled = np.random.default_rng(0).permutation(count)
     # A module's own layers may round another way in batches of another size.
     products = path[0] not in CLOSED_FORM or path[2] or path[:2] == ("two-layer", "dense")
     for more in ({"memory": 1}, {"memory": 3000}, {"order": shuffled}):
         again = units(path, rows, params, 1.0, classes, **more)
         if products:
-            assert np.abs((again - whole).astype(float)).max() <= 300 / BLOCK * 400
+            assert np.abs((again - whole).astype(float)).max() <= count / BLOCK * 400
         else:
             assert (again == whole).all()
 

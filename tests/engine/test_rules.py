@@ -160,7 +160,7 @@ def test_adadp_settles_at_the_rate_of_the_notes(sigma, clip):
 )
 def test_adams_step_size_converges_to_the_theorem(sigma, clip):
     """Theorem 3: on zero gradients DPAdam moves by first moment times 1e-3/(sigma C/L + 1e-8)."""
-    d, lot = 1999, 250.0
+    d, lot = 499, 250.0  # a mean over as many parameters is known to 0.2 %
     data = examples(torch.zeros(3000, d), torch.full((3000,), -1))
     chosen = candidate("dpadam", noise_multiplier=sigma, clip_norm=clip)
     found = []
@@ -168,7 +168,7 @@ def test_adams_step_size_converges_to_the_theorem(sigma, clip):
     def observe(snapshot):
         found.append(snapshot.parameters[0].clone())
 
-    steps = 8000  # beta2's memory is 1,000 steps
+    steps = 4000  # beta2's memory is 1,000 steps
     whole = train(
         Linear(d, 2), data, [chosen], Schedule(steps, lot), Randomness.simulation(1),
         observe=observe, observe_every=1, stop=lambda: len(found) >= steps - 1,
