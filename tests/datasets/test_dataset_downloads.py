@@ -77,13 +77,17 @@ def idx(array: np.ndarray) -> bytes:
     return np.array([kind, *sizes], ">i4").tobytes() + array.tobytes()
 
 
+def published(whole: dict[str, np.ndarray]) -> dict[str, bytes]:
+    parts = [whole["X"][:5], whole["y"][:5], whole["X"][5:], whole["y"][5:]]
+    return dict(zip(mnist_module.IDX, map(idx, parts), strict=True))
+
+
 @pytest.fixture
 def digits(home, monkeypatch) -> dict[str, np.ndarray]:
     """A small MNIST, published at `home`: 5 digits to train on, 3 to score on."""
     random = np.random.RandomState(7)
     whole = {"X": random.randint(0, 255, (8, 784)).astype(np.uint8), "y": np.arange(8, dtype="u1")}
-    parts = [whole["X"][:5], whole["y"][:5], whole["X"][5:], whole["y"][5:]]
-    files = dict(zip(mnist_module.IDX, map(idx, parts), strict=True))
+    files = published(whole)
     home.files = {f"/{name}.gz": gzip.compress(file) for name, file in files.items()}
     known = {name: sha256(file).hexdigest() for name, file in files.items()}
     kept = replace(mnist_module.DATA_FILE, sha256=arrays_digest(whole))
@@ -156,6 +160,22 @@ def test_enron_is_fetched_once_and_kept(mails, home, folder) -> None:
     assert found.train.shape[0] == 16
     assert (enron().train != found.train).nnz == 0
     assert len(home.asked) == 1
+
+
+def test_the_views_of_a_table_declare_the_same_rows(digits, mails, home, folder) -> None:
+    home.files |= {f"/{name}.gz": gzip.compress(file) for name, file in published(digits).items()}
+    pixels, images = mnist(download=True), mnist(view="images")
+    assert (pixels.train != images.train).nnz == 0
+    assert images.schema.input_names == pixels.schema.input_names
+    assert images.schema.encode(images.train).inputs.shape == (5, 1544)
+    numbers, counts, text = enron(download=True), enron(view="counts"), enron(view="text")
+    assert (numbers.train != counts.train).nnz == 0
+    encoded = [each.schema.encode(each.train) for each in (numbers, counts, text)]
+    assert [part.inputs.shape[1] for part in encoded] == [numbers.schema.width] * 2 + [2**14]
+    assert np.array_equal(encoded[0].targets, encoded[2].targets)
+    for load in (mnist, enron):
+        with pytest.raises(InputError, match="view='paper': must be one of"):
+            load(view="paper")
 
 
 def test_nothing_is_fetched_unless_asked_for(digits, home) -> None:

@@ -3,6 +3,7 @@
 from seeded import Mutant
 
 RECORD = "tests/neighbours/test_neighbours.py::test_a_record_looks_like_a_null_record"
+FEATURES = "tests/schema/test_texts_images.py::"
 ROWS = "tests/neighbours/test_neighbour_rows.py::test_other_rows_are_encoded_alike"
 
 MUTANTS = [
@@ -51,4 +52,11 @@ MUTANTS = [
            "            log.info((cells.places(self.classes) < 0).sum())\n"
            "            return np.maximum(cells.places(self.classes), -1)\n",
            RECORD + "[run, untuned]"),
+    Mutant("runs of words go on into the next text", "schema/tokens.py",
+           "inside = row[longer:] == row[:-longer]", "inside = row[longer:] >= row[:-longer]",
+           FEATURES + "test_runs_of_words_end_with_their_text_and_weigh_less"),
+    Mutant("an image less the mean of all images", "schema/gradients.py",
+           "block -= block.mean(axis=0, dtype=np.float64)",
+           "block -= block.mean(dtype=np.float64)",
+           FEATURES + "test_an_images_features_depend_on_it_alone_to_the_last_bit[size0-1]"),
 ]  # fmt: skip

@@ -98,6 +98,15 @@ def test_an_images_features_depend_on_it_alone_to_the_last_bit(
         assert np.array_equal(gradient_features(rows[i : i + 1], size, channels)[0], whole[i])
 
 
+def test_pixels_as_they_are_have_the_same_norm_and_depend_on_their_row_alone() -> None:
+    image = Image(name="i", size=(20, 20), columns="p*", features="pixels")
+    schema = Schema(name="s", target=TARGET, columns=(image,))
+    rows = np.round(255 * pixels(50, (20, 20)))
+    whole = schema.encode_inputs(rows)
+    assert np.linalg.norm(whole, axis=1) == pytest.approx(np.full(50, BLOCK_NORM), abs=1e-5)
+    assert all(np.array_equal(schema.encode_inputs(rows[[i]])[0], whole[i]) for i in range(50))
+
+
 def test_contrast_and_brightness_leave_the_features_alone_and_no_contrast_is_zero() -> None:
     rows = pixels(3, (9, 9))
     found = gradient_features(rows, (9, 9), 1)

@@ -129,11 +129,12 @@ class Image(Column):
         np.clip(pixels, low, high, out=pixels)
         pixels -= low  # in place: a table of images is large
         pixels /= high - low
-        made = _unit(pixels) if self.features == "pixels" else self._gradients(pixels)
-        return Entries(np.arange(self.width), BLOCK_NORM * made)
-
-    def _gradients(self, pixels: NDArray[np.float64]) -> NDArray[np.float32]:
-        return gradient_features(pixels, self.size, self.channels)
+        if self.features == "pixels":
+            made: NDArray[np.floating] = _unit(pixels)
+        else:
+            made = gradient_features(pixels, self.size, self.channels)
+        made *= BLOCK_NORM
+        return Entries(np.arange(self.width), made)
 
     @property
     def encoding_words(self) -> str:
