@@ -124,9 +124,16 @@ FILES: dict[str, tuple[Callable[[Columns], Any], str]] = {
 
 
 def test_a_file_that_is_not_there_costs_nothing(plan: Plan, ledger: Ledger, tmp_path: Path) -> None:
-    for path in (tmp_path / "absent.csv", tmp_path):
-        with unspent(ledger), refused("does not exist"):
-            run(plan, path, ledger)
+    (tmp_path / "empty").mkdir()
+    for table, said in (
+        (tmp_path / "absent.csv", "cannot be read"),
+        ([tmp_path / "absent.csv"], "cannot be read"),
+        (tmp_path / "empty", "folder without files"),
+        (tmp_path, "one.ledger: "),  # every file of a folder is part of the table
+        (f"sqlite:///{tmp_path}/absent.db?query=SELECT 1", "no such database file"),
+    ):
+        with unspent(ledger), refused(said):
+            run(plan, table, ledger)
 
 
 @pytest.mark.parametrize("what", FILES)

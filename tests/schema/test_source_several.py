@@ -113,6 +113,9 @@ def test_faults_name_the_file(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(InputError, match="folder without files"):
         TableFile(tmp_path / "nothing")
+    with pytest.raises(InputError, match="none of these 2 texts is a path") as caught:
+        small_schema().encode(["SECRET", "50,clerk,north,low"])
+    assert "SECRET" not in str(caught.value)
     with pytest.raises(InputError, match=r"none\.csv: cannot be read"):
         TableFile([one, tmp_path / "none.csv"])
 

@@ -100,7 +100,7 @@ def _facts() -> tuple[str, ...]:
     """The fields of `Spec` that are settings of the same name."""
     from honestdp.planning.spec import Spec
 
-    return tuple(f.name for f in fields(Spec) if f.name not in ("schema", "rows"))
+    return tuple(f.name for f in fields(Spec) if f.init and f.name not in ("schema", "rows"))
 
 
 def _with_options(

@@ -63,6 +63,9 @@ def _is_folder(place: str) -> bool:
 
 def _files(places: Sequence[str]) -> list[tuple[str, dict[str, str | None]]]:
     """Every file and URL, a folder being those in it; each with its partition."""
+    if len(places) > 1 and not any(is_url(place) or os.path.exists(place) for place in places):
+        # They may be cells that were given by mistake: not shown.
+        raise InputError(f"table: none of these {len(places)} texts is a path; give paths of files")
     found: list[tuple[str, dict[str, str | None]]] = []
     for place in places:
         found += files_of_folder(Path(place)) if _is_folder(place) else [(place, {})]

@@ -69,10 +69,6 @@ class TableOptions:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
-    def fitting(self, names: frozenset[str]) -> TableOptions:
-        """Only the options of these names."""
-        return TableOptions(**{n: value for n, value in self.given.items() if n in names})
-
     def check(self, names: frozenset[str], source: str, kind: str) -> None:
         """Raise InputError if an option is given that is none of these names."""
         for name in self.given:
