@@ -23,6 +23,12 @@ def columns(headers: Sequence[str], rows: Sequence[Sequence[object]], left: int 
     return [texts[0], "-" * (sum(widths) + 2 * (len(widths) - 1)), *texts[1:]]
 
 
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """The first names in quotes, and how many there are if that is not all."""
+    shown = ", ".join(repr(name[:60]) for name in names[:most])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
 def up(value: float) -> str:
     """Four digits, never below the value: for costs."""
     return _digits(value, ROUND_CEILING)

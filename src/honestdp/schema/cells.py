@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from numbers import Complex, Integral, Real
 from typing import Any
@@ -85,6 +85,11 @@ class Cells:
     def take(self, rows: NDArray[np.int64]) -> Cells:
         """The cells of these rows."""
         return Cells(self._column.take(pa.array(rows)))
+
+    def respelled(self, spell: Callable[[str], str]) -> Cells:
+        """The cells with every text written otherwise; a missing cell stays missing."""
+        texts = [None if text is None else spell(text) for text in self.texts()]
+        return Cells(pa.array(texts, TEXT))
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is missing."""
