@@ -29,6 +29,7 @@ object, `--quiet` leaves out the words on the way. What went wrong is one line, 
 | 2 | something asked for is wrong; unless the line says otherwise, nothing was spent |
 | 3 | the budget does not cover it; nothing was spent |
 | 4 | the search ended without a model (a threshold that nothing reached) |
+| 5 | the table does not fit its schema (`honestdp check`); nothing was spent |
 | 130 | interrupted; the line says how to go on |
 
 `honestdp paper` comes with the package `honestdp-reproduction` (the folder `reproduction/`). Any
