@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,15 @@ from scipy.stats import norm
 
 from honestdp.errors import InputError
 from honestdp.randomness import Purpose, Randomness
-from honestdp.schema import Numeric, Schema, Target
+from honestdp.schema import Categorical, Numeric, Schema, Target
 from honestdp.schema import paid_check as paid
-from honestdp.schema.paid_check import PaidCheck, counts, decide, noisy_counts, plan_check
+from honestdp.schema.paid_check import Group, PaidCheck, counts, decide, noisy_counts, plan_check
 from honestdp.units import LARGEST_NOISE, UNITS
 
 RICH = 1e4  # a budget that affords any check
 NAMES = ("age", "job", "town")
+EACH = tuple(Group(repr(name), (name,)) for name in NAMES)
+KINDS = EACH[0], Group("2 columns of kind 'categorical'", ("job", "town"))
 CELLS = st.sampled_from(
     [None, "", "5", 7, "1,5", "clerk", "CLERK", "north", "low", "Low", math.nan]
 )
@@ -60,7 +63,13 @@ def test_a_record_moves_each_count_by_at_most_one(
     records: list[Any], other: tuple[Any, ...], place: int
 ) -> None:
     schema, place = small_schema(), place % len(records)
-    check = PaidCheck(NAMES, "pay", len(records), 1.0)
+    for groups in (EACH, KINDS, ()):
+        check_moves(PaidCheck(groups, "pay", len(records), 1.0), schema, records, other, place)
+
+
+def check_moves(
+    check: PaidCheck, schema: Schema, records: list[Any], other: tuple[Any, ...], place: int
+) -> None:
     before = counts(check, schema, table(records))
     for record in (other, (None,) * 4):  # another record; the null record
         after = counts(check, schema, table([*records[:place], record, *records[place + 1 :]]))
@@ -69,7 +78,7 @@ def test_a_record_moves_each_count_by_at_most_one(
         assert np.sqrt((moved**2).sum()) <= math.sqrt(check.questions)
     fewer = records[:place] + records[place + 1 :]
     if fewer:  # removed
-        less = counts(PaidCheck(NAMES, "pay", len(fewer), 1.0), schema, table(fewer))
+        less = counts(replace(check, rows=len(fewer)), schema, table(fewer))
         assert np.abs(before - less).max() <= 1
 
 
@@ -113,12 +122,12 @@ def test_it_errs_once_in_a_million(rows: int, columns: int) -> None:
         assert questions * norm.sf(margin / noise) >= 0.99 * paid.FAILURE or rows < 10
 
 
-@given(rows=st.integers(4, 10**7), seed=st.integers(0, 2**32), columns=st.integers(0, 20))
+@given(rows=st.integers(4, 10**7), seed=st.integers(0, 2**32), columns=st.integers(0, 5))
 @settings(max_examples=100, deadline=None)
 def test_draws_within_the_margin_decide_rightly(rows: int, seed: int, columns: int) -> None:
     source = np.random.default_rng(seed)
     names = tuple(f"c{i}" for i in range(columns))
-    check = PaidCheck(names, "pay", rows, 1.0)
+    check = PaidCheck(tuple(Group(repr(name), (name,)) for name in names), "pay", rows, 1.0)
     broken = source.random(columns + 2) < 0.5
     exact = np.where(broken, -(-3 * rows // 4), rows // 4)
     noisy = exact + source.uniform(-1, 1, columns + 2) * rows * 0.2499
@@ -163,15 +172,15 @@ def test_sound_and_broken_tables(rows: int) -> None:
 )
 def test_what_a_row_answers(record: tuple[Any, ...], wanted: list[int]) -> None:
     assert (
-        counts(PaidCheck(NAMES, "pay", 1, 1.0), small_schema(), table([record])).tolist() == wanted
+        counts(PaidCheck(EACH, "pay", 1, 1.0), small_schema(), table([record])).tolist() == wanted
     )
 
 
 def test_a_table_of_empty_columns_is_refused() -> None:
     rows = table([("", "", "", "low")] * 500)
-    for budget in (RICH, 0.7):
+    for budget, groups in ((RICH, EACH), (0.85, KINDS), (0.7, ())):
         check = planned(500, budget=budget)
-        assert len(check.columns) == (3 if budget == RICH else 0)
+        assert check.groups == groups
         (reason,) = decide(check, noisy_counts(check, small_schema(), rows, normals(1)))
         assert reason == "most rows hold few cells that are as declared, or none"
         assert "honestdp check" in paid.refusal([reason])
@@ -181,14 +190,14 @@ def test_a_number_to_predict_and_a_target_beside_the_table() -> None:
     schema = small_schema(target=Target(column="pay", bounds=(0, 10)))
     rows = table([("5", "clerk", "north", "1,5")] * 4)
     del rows["pay"]
-    check = PaidCheck(NAMES, "pay", 4, 1.0)
+    check = PaidCheck(EACH, "pay", 4, 1.0)
     assert counts(check, schema, rows, ["1,5", "x", "3", None]).tolist() == [0, 0, 0, 3, 0]
 
 
 def test_a_sparse_matrix_of_numbers_fits() -> None:
     schema = small_schema(columns=[Numeric(name=f"w{i}", bounds=(0, 9)) for i in range(3)])
     matrix = csr_matrix(np.eye(3))
-    check = PaidCheck(("w0", "w1", "w2"), "pay", 3, 1.0)
+    check = planned(3, schema, 1e9)
     assert counts(check, schema, matrix, ["low", "x", "low"]).tolist() == [0, 0, 0, 1, 0]
 
 
@@ -197,16 +206,38 @@ def test_a_sparse_matrix_of_numbers_fits() -> None:
 
 def test_fewer_questions_where_rows_are_few() -> None:
     mu = 0.27  # about epsilon 1 at delta 1e-5
-    asked = {rows: plan_check(small_schema(), rows, mu) for rows in (500, 1_300, 40_000)}
-    assert asked[500] is None
-    assert asked[1_300] is not None
-    assert asked[1_300].columns == ()
-    assert asked[40_000] is not None
-    assert asked[40_000].columns == NAMES
-    for check in filter(None, asked.values()):
-        assert check.mu**2 <= paid.SHARE * mu**2
-    assert "3 columns, the target" in asked[40_000].describe()
-    assert "3 columns" not in asked[1_300].describe()
+    wanted = {500: None, 1_100: (), 1_500: KINDS, 40_000: EACH}
+    for rows, groups in wanted.items():
+        check = plan_check(small_schema(), rows, mu)
+        assert (check and check.groups) == groups
+        if check is not None:
+            assert check.mu**2 <= paid.SHARE * mu**2
+            assert all(f"{group.label}, " in check.describe() for group in check.groups)
+
+
+def test_columns_of_a_kind_together() -> None:
+    """Most columns are sound, and the decimal commas of the numbers are found all the same."""
+    words = [Categorical(name=f"w{i}", categories=["a"]) for i in range(8)]
+    numbers = [Numeric(name=f"n{i}", bounds=(0, 9)) for i in range(3)]
+    schema, check = small_schema(columns=[*words, *numbers]), None
+    for budget in (0.03, 1.0):
+        check = planned(20_000, schema, budget)
+        rows = {c.name: ["a" if c in words else "1,5"] * 20_000 for c in schema.columns}
+        (reason,) = decide(
+            check, noisy_counts(check, schema, rows, normals(1), ["low", "high"] * 10_000)
+        )
+        who = "3 columns of kind 'numeric'" if budget == 0.03 else "'n0', 'n1', 'n2'"
+        assert reason == f"most cells of {who} are not as declared"
+
+
+def test_many_columns_are_told_in_one_line() -> None:
+    schema = small_schema(columns=[Numeric(name=f"n{i}", bounds=(0, 9)) for i in range(300)])
+    check = planned(10**6, schema)
+    assert "300 columns one by one" in check.describe()
+    (reason,) = decide(check, [1e6] * 300 + [0.0, 1e6])
+    assert reason == (
+        "most cells of 'n0', 'n1', 'n2', 'n3', 'n4' and 295 more columns are not as declared"
+    )
 
 
 @pytest.mark.parametrize(

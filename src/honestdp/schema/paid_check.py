@@ -4,8 +4,9 @@ A table whose cells the schema cannot read (target cells NO and YES where it say
 decimal commas, empty columns) would cost the whole budget and give nothing. For a small share of
 the budget that is found out first. Each row answers a few questions with 0 or 1:
 
-- for each input column: is the cell there, but not readable as declared (`Column.unfit`)? For a
-  missing cell the answer is 0, as every declaration says what it stands for;
+- for each input column, or for all columns of a kind together: are more than half of the cells that
+  are there not readable as declared (`Column.unfit`)? Where all are missing the answer is 0, as
+  every declaration says what a missing cell stands for;
 - for the target: is there no known target (no declared class, no number, or missing)? Such a row
   counts for nothing;
 - for the row as a whole: are more than half of the cells that are there unreadable, or is none
@@ -15,7 +16,7 @@ Theorem. Let v(r) in {0, 1}^q be the answers of a row r, and v(D) the sum over t
 v(D) + N(0, s^2 I) is at least as private as one `Gaussian(s / sqrt(q))` query of sensitivity 1: it
 is sqrt(q)/s-GDP, and composes with the search like any other Gaussian mechanism.
 Conditions: (a) v(r) depends on row r and the schema alone; (b) each answer is 0 or 1, which
-`_answers` makes so whatever a kind returns; (c) the number of rows n, q and s are public; (d) the
+`counts` makes so whatever a kind returns; (c) the number of rows n, q and s are public; (d) the
 draws are fresh, and independent of all others.
 Proof. If one record is replaced by a null record, or by any other, or is added or removed, each of
 the q sums changes by at most 1, so v(D) by at most sqrt(q) in l2: the Gaussian mechanism (Dong,
@@ -36,7 +37,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +45,25 @@ from scipy.special import ndtri
 
 from honestdp.errors import InputError, positive, positive_integer
 from honestdp.schema.encode import open_rows, target_cells
+from honestdp.schema.kinds import Column
 from honestdp.schema.schema import Schema
-from honestdp.text import listed
+from honestdp.schema.tables import Table
 from honestdp.units import LARGEST_NOISE, UNITS
 
 FAILURE = 1e-6  # probability of a wrong answer, over all questions
 SHARE = 0.01  # the most that the check may cost, of the budget's mu squared
+MANY = 5  # groups that are named in a sentence
 SKIPPED = "the table is not checked before training: with so few rows that would cost too much"
+
+Answers: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns that one question is about. label: what they are called in a sentence."""
+
+    label: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -58,21 +71,21 @@ class PaidCheck:
     """What is asked, and with how much noise. Public.
 
     Attributes:
-        columns: The input columns asked about one by one; none if rows are asked as a whole only.
+        groups: The input columns: one by one, or by kind; none if only whole rows are asked about.
         target: The target's column.
         rows: The number of rows of the table.
         noise: The standard deviation of the noise of each count.
     """
 
-    columns: tuple[str, ...]
+    groups: tuple[Group, ...]
     target: str
     rows: int
     noise: float
 
     @property
     def questions(self) -> int:
-        """The number of counts: one per column, one for the target, one for whole rows."""
-        return len(self.columns) + 2
+        """The number of counts: one per group, one for the target, one for whole rows."""
+        return len(self.groups) + 2
 
     @property
     def noise_multiplier(self) -> float:
@@ -87,10 +100,12 @@ class PaidCheck:
 
     def describe(self) -> str:
         """What is checked, in a sentence for the plan."""
-        what = f"{len(self.columns)} columns, " if self.columns else ""
+        what = "".join(f"{group.label}, " for group in self.groups[:MANY])
+        if len(self.groups) > MANY:
+            what = f"{len(self.groups)} columns one by one, "
         return (
             f"checked before training, with noise: {what}the target and whole rows (stops if most "
-            f"of them cannot be read; noise {self.noise:.4g} on counts of {self.rows} rows)"
+            f"cannot be read; noise {self.noise:.4g} on counts of {self.rows} rows)"
         )
 
 
@@ -98,7 +113,7 @@ def plan_check(schema: Schema, rows: int, budget_mu: float) -> PaidCheck | None:
     """Choose what to ask, from public facts alone.
 
     Every column is asked about if that costs at most SHARE of the budget (in mu squared); otherwise
-    only the target and the rows as a whole.
+    the columns of each kind together; otherwise only the target and the rows as a whole.
 
     Args:
         schema: The declared schema.
@@ -112,12 +127,32 @@ def plan_check(schema: Schema, rows: int, budget_mu: float) -> PaidCheck | None:
         InputError: If a parameter is wrong.
     """
     count, budget = positive_integer("rows", rows), positive("budget_mu", budget_mu)
-    for columns in (tuple(schema.input_names), ()):
-        noise = largest_noise(count, len(columns) + 2)
-        check = PaidCheck(columns, schema.target.column, count, noise)
+    for groups in (_each(schema), _by_kind(schema), ()):
+        noise = largest_noise(count, len(groups) + 2)
+        check = PaidCheck(groups, schema.target.column, count, noise)
         if check.mu**2 <= SHARE * budget**2:
             return check
     return None
+
+
+def _each(schema: Schema) -> tuple[Group, ...]:
+    return tuple(_alone(name) for name in schema.input_names)
+
+
+def _alone(name: str) -> Group:
+    return Group(repr(name[:60]), (name,))
+
+
+def _by_kind(schema: Schema) -> tuple[Group, ...]:
+    kinds: dict[str, list[str]] = {}
+    for column in schema.columns:
+        kinds.setdefault(column.kind, []).append(column.name)
+    return tuple(
+        Group(f"{len(names)} columns of kind {kind!r}", tuple(names))
+        if len(names) > 1
+        else _alone(*names)
+        for kind, names in kinds.items()
+    )
 
 
 def largest_noise(rows: int, questions: int) -> float:
@@ -164,28 +199,32 @@ def counts(check: PaidCheck, schema: Schema, table: Any, target: Any = None) -> 
     answers = target_cells(schema, opened, target)
     if opened.rows != check.rows:
         raise InputError(f"table: has {opened.rows} rows, the check is for {check.rows}")
-    found: dict[str, int] = {}
+    by_name = {column.name: column for column in schema.columns}
+    found = []
     filled, unfit = np.zeros((2, opened.rows), dtype=np.int64)
-    for column in schema.columns:
-        if opened.matrix is not None and column.keeps_zeros:  # a sparse matrix of numbers: all fit
-            filled += 1
-            continue
-        cells = opened.cells(column.name)
-        there = ~cells.missing()
-        bad = _answers(column.name, column.unfit(cells), opened.rows) & there
+    for group in check.groups or (Group("all", tuple(schema.input_names)),):
+        there, bad = np.zeros((2, opened.rows), dtype=np.int64)
+        for name in group.columns:
+            own = _there_and_unfit(by_name[name], opened)
+            there, bad = there + own[0], bad + own[1]
         filled, unfit = filled + there, unfit + bad
-        found[column.name] = int(bad.sum())
+        found.append(int((2 * bad > there).sum()))
     lost = opened.rows - int(schema.target.known(answers).sum())
     useless = int(((2 * unfit > filled) | (filled == 0)).sum())
-    return np.array([*(found.get(name, 0) for name in check.columns), lost, useless], np.int64)
+    return np.array([*found[: len(check.groups)], lost, useless], dtype=np.int64)
 
 
-def _answers(name: str, unfit: Any, rows: int) -> NDArray[np.bool_]:
-    """One truth value per row, whatever the kind returns."""
-    found = np.asarray(unfit)
-    if found.shape != (rows,):
-        raise InputError(f"columns.{name}: unfit of its kind must return one truth value per row")
-    return found.astype(np.bool_)
+def _there_and_unfit(column: Column, opened: Table) -> tuple[Answers, Answers]:
+    """Whether each row's cell is there, and whether it is there and unfit. Sensitive."""
+    if opened.matrix is not None and column.keeps_zeros:  # a sparse matrix of numbers: all fit
+        return np.ones(opened.rows, np.bool_), np.zeros(opened.rows, np.bool_)
+    cells = opened.cells(column.name)
+    there, unfit = ~cells.missing(), np.asarray(column.unfit(cells))
+    if unfit.shape != there.shape:
+        raise InputError(
+            f"columns.{column.name}: unfit of its kind must return one truth value per row"
+        )
+    return there, unfit.astype(np.bool_) & there
 
 
 def decide(check: PaidCheck, noisy: Sequence[float]) -> list[str]:
@@ -198,9 +237,11 @@ def decide(check: PaidCheck, noisy: Sequence[float]) -> list[str]:
     Returns:
         Reasons to stop, as parts of a sentence; none: the table may be trained on.
     """
-    *columns, lost, useless = (count > check.rows / 2 for count in noisy)
-    refused = [name for name, much in zip(check.columns, columns, strict=True) if much]
-    reasons = [f"most cells of {listed(refused)} are not as declared"] if refused else []
+    *groups, lost, useless = (count > check.rows / 2 for count in noisy)
+    refused = [group.label for group, much in zip(check.groups, groups, strict=True) if much]
+    more = f" and {len(refused) - MANY} more columns" if len(refused) > MANY else ""
+    shown = ", ".join(refused[:MANY]) + more
+    reasons = [f"most cells of {shown} are not as declared"] if refused else []
     if lost:
         reasons.append(f"most rows have no known target {check.target!r}")
     if useless and not refused:
