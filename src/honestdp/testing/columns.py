@@ -230,6 +230,7 @@ def _check_problems(column: Column, sample: list[Any]) -> None:
     message = f"problems must count rows: {', '.join(names)} of a column must be those of its cells"
     _require(column, np.array_equal(counts(sample), total), message)
     counts([])
+    _, unreadable, unknown, _ = counts(sample)
     with _nothing_raised(column, "unfit"):
         whole, alone = column.unfit(cells_of(sample)), [column.unfit(cells_of([c])) for c in sample]
     _require(
@@ -239,7 +240,7 @@ def _check_problems(column: Column, sample: list[Any]) -> None:
     )
     _require(
         column,
-        int(whole.sum()) == total[1] + total[2],
+        whole.sum() == unreadable + unknown,
         "unfit must hold for the cells that problems counts as unreadable or unknown",
     )
 
