@@ -15,9 +15,20 @@ from schema_examples import small_schema
 import honestdp
 from honestdp import TableCheck
 from honestdp.errors import InputError
-from honestdp.schema import Categorical, Numeric, Target
+from honestdp.schema import (
+    Boolean,
+    Categorical,
+    Counts,
+    Cross,
+    Date,
+    Hashed,
+    Numeric,
+    Ordinal,
+    Target,
+)
 from honestdp.schema import check as check_module
 from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.paid_check import counts, plan_check
 from honestdp.schema.table_check import KEEPER
 
 GOOD = {"age": ["30", "40", ""], "job": ["clerk", "x", "1"], "town": ["north", "south", "north"],
@@ -53,9 +64,9 @@ def test_a_sound_table() -> None:
 @pytest.mark.parametrize(
     ("column", "cells", "said"),
     [
-        ("age", ["1,5", "20,25", "1.234,5"], "120 of 120 cells are not readable as numbers; 120 of "
+        ("age", ["1,5", "20,25", "1.234,5"], "120 of 120 cells are not readable; 120 of "
          "these cells look like 1,5: if that is a decimal comma, give --decimal ,"),
-        ("age", ["x", "30", "40"], "40 of 120 cells are not readable as numbers"),
+        ("age", ["x", "30", "40"], "40 of 120 cells are not readable"),
         ("age", ["", None, "nan"], "120 of 120 cells are missing; every cell is encoded alike"),
         ("age", ["300", "-5", "30"], "80 of 120 cells are outside the bounds"),
         ("job", ["CLERK", "Smith", "clerk"], "80 of 120 cells are not among the categories; 80 of "
@@ -97,7 +108,7 @@ def test_one_odd_cell_among_many_is_a_note() -> None:
     }
     found = honestdp.check(small_schema(), columns | {"age": ages})
     assert found.fits
-    assert texts(found, "age").startswith("1 of 100 cells is not readable as numbers; 1 of these")
+    assert texts(found, "age").startswith("1 of 100 cells is not readable; 1 of these")
 
 
 def test_a_number_to_predict() -> None:
@@ -195,3 +206,32 @@ def test_kinds_need_not_be_known() -> None:
     found = checked({}, schema=schema)
     assert "differ from the schema in upper and lower case" in texts(found, "town")
     assert check_module.check is honestdp.check
+
+
+def test_every_kind_of_column() -> None:
+    columns = [
+        Numeric(name="age", bounds=(0, 100)),
+        Categorical(name="ward", categories=["a", "b"]),
+        Boolean(name="smokes"),
+        Ordinal(name="stage", categories=["one", "two", "three"]),
+        Date(name="seen", first="2020-01-01", last="2030-12-31"),
+        Counts(name="visits"),
+        Hashed(name="zip", buckets=8),
+        Cross(name="both", columns=["age", "ward"]),
+    ]
+    schema = small_schema(columns=columns)
+    good = {"age": ["30", "40"], "ward": ["a", "b"], "smokes": ["yes", "no"], "zip": ["1", "x"],
+            "stage": ["one", "two"], "seen": ["2024-02-29", "2025-01-01"], "visits": ["0", "5"],
+            "pay": ["low", "high"]}  # fmt: skip
+    assert honestdp.check(schema, good).verdict == "fits the schema"
+    assert [c.name for c in honestdp.check(schema, good).columns] == schema.input_names
+    bad = {name: ["1,5?", "2,5?"] for name in good} | {"pay": good["pay"]}
+    found = honestdp.check(schema, bad)
+    assert [c.name for c in found.columns if c.fits] == ["zip"]
+    check = plan_check(schema, 2, 1e9)
+    assert check is not None
+    asked = counts(check, schema, bad).tolist()
+    assert dict(zip(schema.input_names, asked, strict=False)) == {
+        name: 0 if name == "zip" else 2 for name in schema.input_names
+    }
+    assert asked[-2:] == [0, 2]  # every target is known; most cells of each row are unreadable

@@ -66,19 +66,21 @@ def check(schema: Schema, table: Any, target: Any = None, *, public: bool = Fals
         public=public,
         rows=opened.rows,
         width=schema.width,
-        columns=tuple(_input(column, opened.cells(column.name)) for column in schema.columns),
+        columns=tuple(
+            _input(name, column, opened.cells(name)) for name, column in schema.readers.items()
+        ),
         target=_target(schema.target, answers),
         unused=tuple(name for name in map(str.strip, names) if name not in used),
     )
 
 
-def _input(column: Column, cells: Cells) -> ColumnCheck:
-    """Count and judge an input column. Sensitive."""
+def _input(name: str, column: Column, cells: Cells) -> ColumnCheck:
+    """Count and judge a column of the table by the declaration that reads it. Sensitive."""
     found = column.problems(cells)
     findings = _findings(found, column.problems, cells)
     if found.distinct_capped == 1:
         findings.append(Finding("every cell is encoded alike: a model learns nothing of it", False))
-    return ColumnCheck(column.name, column.label or column.kind, found, tuple(findings))
+    return ColumnCheck(name, column.label or column.kind, found, tuple(findings))
 
 
 def _target(goal: Target, cells: Cells) -> ColumnCheck:

@@ -145,8 +145,8 @@ def _alone(name: str) -> Group:
 
 def _by_kind(schema: Schema) -> tuple[Group, ...]:
     kinds: dict[str, list[str]] = {}
-    for column in schema.columns:
-        kinds.setdefault(column.kind, []).append(column.name)
+    for name, column in schema.readers.items():
+        kinds.setdefault(column.kind, []).append(name)
     return tuple(
         Group(f"{len(names)} columns of kind {kind!r}", tuple(names))
         if len(names) > 1
@@ -199,13 +199,12 @@ def counts(check: PaidCheck, schema: Schema, table: Any, target: Any = None) -> 
     answers = target_cells(schema, opened, target)
     if opened.rows != check.rows:
         raise InputError(f"table: has {opened.rows} rows, the check is for {check.rows}")
-    by_name = {column.name: column for column in schema.columns}
-    found = []
+    readers, found = schema.readers, []
     filled, unfit = np.zeros((2, opened.rows), dtype=np.int64)
     for group in check.groups or (Group("all", tuple(schema.input_names)),):
         there, bad = np.zeros((2, opened.rows), dtype=np.int64)
         for name in group.columns:
-            own = _there_and_unfit(by_name[name], opened)
+            own = _there_and_unfit(name, readers[name], opened)
             there, bad = there + own[0], bad + own[1]
         filled, unfit = filled + there, unfit + bad
         found.append(int((2 * bad > there).sum()))
@@ -214,11 +213,11 @@ def counts(check: PaidCheck, schema: Schema, table: Any, target: Any = None) -> 
     return np.array([*found[: len(check.groups)], lost, useless], dtype=np.int64)
 
 
-def _there_and_unfit(column: Column, opened: Table) -> tuple[Answers, Answers]:
+def _there_and_unfit(name: str, column: Column, opened: Table) -> tuple[Answers, Answers]:
     """Whether each row's cell is there, and whether it is there and unfit. Sensitive."""
     if opened.matrix is not None and column.keeps_zeros:  # a sparse matrix of numbers: all fit
         return np.ones(opened.rows, np.bool_), np.zeros(opened.rows, np.bool_)
-    cells = opened.cells(column.name)
+    cells = opened.cells(name)
     there, unfit = ~cells.missing(), np.asarray(column.unfit(cells))
     if unfit.shape != there.shape:
         raise InputError(

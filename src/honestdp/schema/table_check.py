@@ -89,7 +89,7 @@ class TableCheck:
             of the table only, and says so.
         rows: The number of rows.
         width: The number of encoded columns.
-        columns: The inputs, in the order of the schema.
+        columns: The columns of the table that inputs are read from, in the order of the schema.
         target: The target.
         unused: The columns of the table that the schema does not name.
     """
