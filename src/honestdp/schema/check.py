@@ -6,7 +6,6 @@ Nothing here is private: see `table_check` for whom the result is.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from honestdp.schema.cells import Cells
 from honestdp.schema.encode import open_rows, target_cells
 from honestdp.schema.files import TableFile
 from honestdp.schema.kinds import Column
-from honestdp.schema.rereadings import REREADINGS
+from honestdp.schema.rereadings import REREADINGS, Unfit
 from honestdp.schema.schema import Schema
 from honestdp.schema.table_check import ColumnCheck, Finding, TableCheck
 from honestdp.schema.target import Target
@@ -77,7 +76,7 @@ def check(schema: Schema, table: Any, target: Any = None, *, public: bool = Fals
 def _input(name: str, column: Column, cells: Cells) -> ColumnCheck:
     """Count and judge a column of the table by the declaration that reads it. Sensitive."""
     found = column.problems(cells)
-    findings = _findings(found, column.problems, cells)
+    findings = _findings(found, column.unfit, cells)
     if found.distinct_capped == 1:
         findings.append(Finding("every cell is encoded alike: a model learns nothing of it", False))
     return ColumnCheck(name, column.label or column.kind, found, tuple(findings))
@@ -86,7 +85,7 @@ def _input(name: str, column: Column, cells: Cells) -> ColumnCheck:
 def _target(goal: Target, cells: Cells) -> ColumnCheck:
     """Count and judge the target. Sensitive."""
     found, known = goal.problems(cells), goal.known(cells)
-    findings = _findings(found, goal.problems, cells)
+    findings = _findings(found, lambda some: ~goal.known(some), cells)
     lost = found.rows - int(known.sum())
     if lost:
         text = f"{lost} of {found.rows} rows have no known target, and count for nothing"
@@ -103,16 +102,14 @@ def _target(goal: Target, cells: Cells) -> ColumnCheck:
     return ColumnCheck(goal.column, "class to predict", found, tuple(findings), classes)
 
 
-def _findings(
-    found: CellProblems, problems: Callable[[Cells], CellProblems], cells: Cells
-) -> list[Finding]:
+def _findings(found: CellProblems, unfit: Unfit, cells: Cells) -> list[Finding]:
     """Judge the cells of one column. Sensitive."""
     limits = ((found.unreadable, SOME), (found.unknown, MOST), (found.outside, MOST))
     serious = [count > limit * found.rows for count, limit in limits if count]
     findings = [Finding(*each) for each in zip(found.sentences(), serious, strict=True)]
     if found.unreadable or found.unknown:
         for rereading in REREADINGS:
-            gained = rereading.gained(problems, cells)
+            gained = rereading.gained(unfit, cells)
             if gained > 0:
                 text = f"{gained} of these cells {rereading.hint}"
                 findings.append(Finding(text, gained > SOME * found.rows))

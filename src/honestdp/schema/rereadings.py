@@ -1,8 +1,8 @@
 """What may be wrong with cells that do not fit: they are read again, spelled otherwise.
 
 A rereading respells texts (lower case, a decimal point for a comma) and names the way out. It is
-suspected where more cells fit after it; how many is counted by the column itself, so nothing here
-knows a kind of column. Sensitive: for the keeper of the rows, and for public rows.
+suspected where more cells fit after it; which fit is said by the declaration itself, so nothing
+here knows a kind of column. Sensitive: for the keeper of the rows, and for public rows.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from honestdp.schema.cell_problems import CellProblems
+import numpy as np
+from numpy.typing import NDArray
+
 from honestdp.schema.cells import Cells
 
+Unfit: TypeAlias = Callable[[Cells], NDArray[np.bool_]]
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][+-]?\d+)?")
 
 
@@ -29,19 +33,16 @@ class Rereading:
     spellings: tuple[Callable[[str], str], ...]
     hint: str
 
-    def gained(self, problems: Callable[[Cells], CellProblems], column: Cells) -> int:
-        """How many more cells fit if they are respelled, in the best of the ways. Sensitive.
+    def gained(self, unfit: Unfit, column: Cells) -> int:
+        """How many cells that do not fit would fit if they were respelled, in the best of the ways.
+        Sensitive.
 
         Args:
-            problems: That of the column's declaration.
+            unfit: That of the column's declaration.
             column: Its cells.
         """
-        before = _unfit(problems(column))
-        return max(before - _unfit(problems(column.respelled(spell))) for spell in self.spellings)
-
-
-def _unfit(found: CellProblems) -> int:
-    return found.unreadable + found.unknown
+        bad = column.take(np.flatnonzero(unfit(column)))
+        return max(len(bad) - int(unfit(bad.respelled(spell)).sum()) for spell in self.spellings)
 
 
 REREADINGS = (
