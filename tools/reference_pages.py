@@ -29,6 +29,7 @@ JSON object, `--quiet` leaves out progress and notes. An error is one line and a
 | 2 | an argument or a file is wrong; unless the line says otherwise, nothing was spent |
 | 3 | the budget does not cover it; nothing was spent |
 | 4 | the search ended without a model (no candidate reached the threshold) |
+| 5 | the table does not fit its schema (`honestdp check`, or the check that `tune` pays for) |
 | 130 | interrupted; the line says how to resume |
 
 `honestdp paper` comes with the package `honestdp-reproduction` (the folder `reproduction/`). Any

@@ -24,8 +24,10 @@ __all__ = [
     "Schema",
     "SearchError",
     "Spec",
+    "TableCheck",
     "__version__",
     "affordable",
+    "check",
     "cost_table",
     "load",
     "make_plan",
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     from honestdp.release.saved import load
     from honestdp.runner.run import run
     from honestdp.schema import Schema
+    from honestdp.schema.check import check
+    from honestdp.schema.table_check import TableCheck
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
 _HOMES = {
@@ -78,7 +82,9 @@ _HOMES = {
     "Schema": "honestdp.schema",
     "SearchError": "honestdp.errors",
     "Spec": "honestdp.planning.spec",
+    "TableCheck": "honestdp.schema.table_check",
     "affordable": "honestdp.planning.affordable",
+    "check": "honestdp.schema.check",
     "cost_table": "honestdp.planning.costs",
     "load": "honestdp.release.saved",
     "make_plan": "honestdp.planning.make",

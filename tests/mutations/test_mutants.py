@@ -7,6 +7,7 @@ must notice. One runs in the quick tests, to show that the machinery works.
 from __future__ import annotations
 
 import audit_mutants
+import check_mutants
 import engine_mutants
 import face_mutants
 import ledger_mutants
@@ -22,6 +23,7 @@ from seeded import Mutant, Warm, check_caught, check_line, check_test, name
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
+    check_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

@@ -48,7 +48,8 @@ def main() -> None:
     """Run a command; an error is one line on stderr.
 
     Exit codes: 0 success; 1 internal error, of honestdp or of a plug-in; 2 wrong input; 3 the
-    budget does not cover it; 4 the search ended without a model; 130 interrupted.
+    budget does not cover it; 4 the search ended without a model; 5 a table does not fit its schema
+    (`honestdp check`); 130 interrupted.
     """
     try:
         code = app(standalone_mode=False)

@@ -6,6 +6,7 @@ Colours and animations only on a terminal without NO_COLOR; rich handles both.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import typer
 
 from honestdp.errors import InputError
+from honestdp.files import ANYONE
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -68,10 +70,15 @@ def _stderr() -> RichConsole:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[IO[str]]:
-    """Open a new text file; raises InputError if the file exists."""
+def new_file(path: Path, mode: int = ANYONE) -> Iterator[IO[str]]:
+    """Open a new text file with these permissions, minus the umask; raises InputError if the file
+    exists."""
+
+    def opened(place: str, flags: int) -> int:
+        return os.open(place, flags, mode)
+
     try:
-        with open(path, "x", encoding="utf-8", newline="") as file:
+        with open(path, "x", encoding="utf-8", newline="", opener=opened) as file:
             yield file
     except FileExistsError:
         raise InputError(f"{path}: already exists; choose another name") from None

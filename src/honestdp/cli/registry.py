@@ -2,7 +2,9 @@
 
 A command is an entry point of the group `honestdp.commands`. Its name is what the user types; its
 value names a function (one command, with typer's annotations) or a `typer.Typer` (a command with
-subcommands). A package adds one in its `pyproject.toml`:
+subcommands). A command of the library may have a name of two words, beside one that is called by
+the first alone: `honestdp schema check` and `honestdp schema TABLE`. A package adds a command in
+its `pyproject.toml`:
 
     [project.entry-points."honestdp.commands"]
     hello = "hello_honestdp:command"
@@ -34,6 +36,8 @@ OWN = {
         "resume": "tune:resume",
         "plan": "plan:command",
         "schema": "schema:command",
+        "schema check": "check:sample",
+        "check": "check:command",
         "predict": "predict:command",
         "explain": "explain:command",
         "card": "card:command",
@@ -121,6 +125,13 @@ class LazyGroup(TyperGroup):
             if ctx.resilient_parsing:  # shell completion: nothing to offer
                 return None
             raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the words begin with; a name may be two of them."""
+        two = " ".join(args[:2])
+        if len(args) > 1 and two in OWN:
+            args = [two, *args[2:]]
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:

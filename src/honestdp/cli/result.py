@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from honestdp.cli.console import Console
 from honestdp.errors import InputError
 from honestdp.files import ANYONE, replace_file
-from honestdp.release.tested import Tested, known, tested
+from honestdp.release.tested import Tested, tested
 from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.schema import Schema, Table, open_rows
 from honestdp.text import down, small, up
@@ -43,7 +43,7 @@ def public_rows(schema: Schema, test: Any) -> Table:
     opened.check([*schema.input_names, goal.column])
     if not opened.rows:
         raise InputError(f"test: {opened.source} holds no rows; give public rows, or leave it out")
-    if not known(goal, opened.cells(goal.column)).any():
+    if not goal.known(opened.cells(goal.column)).any():
         wanted = (
             "a number" if goal.classes is None else f"one of {', '.join(map(repr, goal.classes))}"
         )

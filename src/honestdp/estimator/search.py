@@ -41,7 +41,7 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.release.released import Release
 from honestdp.release.saved import Released, load
-from honestdp.release.tested import known, tested
+from honestdp.release.tested import tested
 from honestdp.schema import Schema
 from honestdp.schema.cells import cells
 from honestdp.schema.infer import NAME, infer_schema
@@ -520,7 +520,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         if len(target) != given.count:
             raise InputError(f"X has {given.count} rows, y {len(target)}: give one each")
         answers = cells(column_of(target))
-        there = known(self.schema_.target, answers)
+        there = self.schema_.target.known(answers)
         if self.schema_.target.classes is None and not there.all():
             raise InputError("y: some targets are missing or no numbers; leave such rows out")
         if not there.any():

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.metrics import r2_score
 
 from honestdp.release.saved import Released
-from honestdp.schema import Target
 from honestdp.schema.cells import Cells, cells
 
 
@@ -22,17 +21,10 @@ class Tested(NamedTuple):
     unknown: int
 
 
-def known(goal: Target, answers: Cells) -> Any:
-    """Which rows have a target that a model could predict: a number, or a declared class."""
-    if goal.classes is None:
-        return ~np.isnan(answers.numbers())
-    return goal.encode(answers) >= 0
-
-
 def tested(release: Released, table: Any, answers: Cells) -> Tested:
     """Evaluate the winner on these rows."""
     goal, found = release.schema.target, release.predict(table, warn=False)
-    there = known(goal, answers)
+    there = goal.known(answers)
     counts = int(there.sum()), int((~there).sum())
     if goal.classes is None:
         return Tested("r2", float(r2_score(answers.numbers()[there], found[there])), *counts)

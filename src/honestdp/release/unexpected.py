@@ -42,16 +42,15 @@ def unexpected(schema: Schema, table: Table) -> list[str]:
 
 def _problems(schema: Schema, table: Table) -> Iterator[tuple[str, CellProblems]]:
     """The problems of each column of the table, by its name."""
-    reads = {name: column for column in schema.columns for name in column.sources}
-    reads |= {column.name: column for column in schema.columns}  # before a pair that names it
+    reads = schema.readers
     if table.matrix is None:
-        for name in schema.input_names:
-            yield name, reads[name].problems(table.cells(name))
+        for name, column in reads.items():
+            yield name, column.problems(table.cells(name))
         return
     # Of a sparse matrix the stored cells alone: the others are zeros, and there may be billions.
-    starts, wanted = table.matrix.indptr, set(schema.input_names)
+    starts = table.matrix.indptr
     for place in np.flatnonzero(np.diff(starts)):
         name = table.names[place]
-        if name in wanted:
+        if name in reads:
             stored = cells(table.matrix.data[starts[place] : starts[place + 1]])
             yield name, replace(reads[name].problems(stored), rows=table.rows)

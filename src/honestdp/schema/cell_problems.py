@@ -6,8 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
+
+
+def unreadable(cells: Cells) -> NDArray[np.bool_]:
+    """Whether each cell is there but is not a number. Sensitive."""
+    return np.isnan(cells.numbers()) & ~cells.missing()
+
+
+def unknown(cells: Cells, categories: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether each cell is there but is none of the categories. Sensitive."""
+    return cells.places(categories) == UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -46,11 +57,11 @@ class CellProblems:
             high: The upper bound.
             distinct: Its `distinct_capped`.
         """
-        values, missing = cells.numbers(), cells.missing()
+        values = cells.numbers()
         return cls(
             rows=len(cells),
-            missing=int(missing.sum()),
-            unreadable=int((np.isnan(values) & ~missing).sum()),
+            missing=int(cells.missing().sum()),
+            unreadable=int(unreadable(cells).sum()),
             outside=int(((values < low) | (values > high)).sum()),
             distinct_capped=distinct,
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from numbers import Complex, Integral, Real
 from typing import Any
@@ -105,6 +105,11 @@ class Cells:
     def _like(self, column: pa.Array) -> Cells:
         """Other cells that are written in the same way."""
         return Cells(column, self._decimal)
+
+    def respelled(self, spell: Callable[[str], str]) -> Cells:
+        """The cells with every text written otherwise; a missing cell stays missing."""
+        texts = [None if text is None else spell(text) for text in self.texts()]
+        return Cells(pa.array(texts, TEXT))
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is missing."""

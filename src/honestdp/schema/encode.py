@@ -67,11 +67,7 @@ def encode(
 ) -> Encoded:
     """Encode inputs and targets; `target`: its cells, if they are not a column of the table."""
     opened = open_rows(schema, table)
-    if target is None:
-        opened.check(_names(schema))
-        answers = opened.cells(schema.target.column)
-    else:
-        answers = _target_cells(schema, target, opened.rows)
+    answers = target_cells(schema, opened, target)
     inputs = encode_inputs(schema, opened, sparse=sparse)
     return Encoded(inputs, schema.target.encode(answers), schema.encoded_names)
 
@@ -92,15 +88,19 @@ def encode_inputs(schema: Schema, table: Any, *, sparse: bool | None = None) -> 
     return make(schema, opened)
 
 
-def _target_cells(schema: Schema, target: Any, rows: int) -> Cells:
+def target_cells(schema: Schema, opened: Table, target: Any = None) -> Cells:
+    """The target's cells: a column of the table, or given beside it. Sensitive."""
+    if target is None:
+        opened.check(_names(schema))
+        return opened.cells(schema.target.column)
     called = f"target {schema.target.column!r}"
     check_column(called, target)
     try:
         column = cells(column_of(target))
     except Exception:
         raise InputError(f"{called} is not a list of cells, one per row") from None
-    if len(column) != rows:
-        raise InputError(f"{called} has {len(column)} rows, the table {rows}: give one each")
+    if len(column) != opened.rows:
+        raise InputError(f"{called} has {len(column)} rows, the table {opened.rows}: give one each")
     return column
 
 

@@ -279,6 +279,14 @@ class Schema(Declaration):
         return list(dict.fromkeys(name for column in self.columns for name in column.sources))
 
     @property
+    def readers(self) -> dict[str, Column]:
+        """For each column of the table that is read, the declaration that says what its cells mean:
+        the one of its name, before a pair of columns that reads it too."""
+        own = {column.name: column for column in self.columns}
+        found = {name: column for column in self.columns for name in column.sources}
+        return {name: own.get(name, found[name]) for name in self.input_names}
+
+    @property
     def encoded_names(self) -> list[str]:
         """The names of the encoded columns."""
         return [name for column in self.columns for name in column.encoded_names]

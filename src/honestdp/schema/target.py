@@ -71,6 +71,16 @@ class Target(Declaration):
         share = (np.clip(cells.numbers(), low, high) - low) / (high - low)
         return (2 * share - 1).astype(np.float32)
 
+    def known(self, cells: Cells) -> NDArray[np.bool_]:
+        """Whether each row has a target that a model could predict: a number, or a declared class.
+        Sensitive.
+
+        Args:
+            cells: The target's column.
+        """
+        encoded = self.encode(cells)
+        return encoded >= 0 if self.classes is not None else ~np.isnan(encoded)
+
     def problems(self, cells: Cells) -> CellProblems:
         """Count the cells that are no declared class, or no number within the bounds, without
         noise: sensitive, unless the rows are the caller's own.

@@ -237,6 +237,19 @@ def _check_problems(column: Column, sample: list[Any]) -> None:
     message = f"problems must count rows: {', '.join(names)} of a column must be those of its cells"
     _require(column, np.array_equal(counts(sample), total), message)
     counts([])
+    _, unreadable, unknown, _ = counts(sample)
+    with _nothing_raised(column, "unfit"):
+        whole, alone = column.unfit(cells_of(sample)), [column.unfit(cells_of([c])) for c in sample]
+    _require(
+        column,
+        whole.dtype == np.bool_ and np.array_equal(whole, np.concatenate(alone)),
+        "unfit must give one truth value per row, from the row's own cell",
+    )
+    _require(
+        column,
+        whole.sum() == unreadable + unknown,
+        "unfit must hold for the cells that problems counts as unreadable or unknown",
+    )
 
 
 def _table_of(column: Column, values: list[Any]) -> Table:

@@ -302,6 +302,22 @@ class Column(Declaration):
         missing = int(cells.missing().sum())
         return CellProblems(len(cells), missing, distinct_capped=self.distinct(cells))
 
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        """Whether each cell is there, but the declaration cannot read it: it is no number where one
+        is declared, or none of the categories. Sensitive.
+
+        `honestdp tune` pays for a noisy count of these cells before it trains.
+
+        Args:
+            cells: The column.
+
+        Returns:
+            One truth value per row; row i must depend on cell i and this declaration alone. By
+            default every cell fits. Override it together with `problems`: as many cells as are
+            `unreadable` or `unknown` there.
+        """
+        return np.zeros(len(cells), dtype=np.bool_)
+
     def distinct(self, cells: Cells) -> int:
         """How many different values the encoded cells have, capped at 2; the cells themselves, as
         long as something has to be learnt before they can be encoded, and of a kind that reads

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import model_validator
 
-from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, check_categories
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
@@ -68,6 +69,9 @@ class Boolean(Column):
     def problems(self, cells: Cells) -> CellProblems:
         answers = (*self.true, *self.false)
         return CellProblems.of_categories(cells, answers, self.distinct(cells))
+
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        return unknown(cells, (*self.true, *self.false))
 
     def as_one_hot(self) -> Categorical:
         return Categorical(name=self.name, categories=(*self.true, *self.false))

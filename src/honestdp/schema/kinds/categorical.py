@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
@@ -106,6 +106,9 @@ class Categorical(Column):
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_categories(cells, self.categories, self.distinct(cells))
+
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        return unknown(cells, self.categories)
 
     def describe(self) -> str:
         return ", ".join(self.categories) + (", or another" if self.other else "")

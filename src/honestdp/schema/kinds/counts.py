@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
 
@@ -72,6 +72,9 @@ class Counts(Column):
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_numbers(cells, 0.0, MOST, self.distinct(cells))
+
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        return unreadable(cells)
 
     @property
     def encoding_words(self) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import model_validator
 
 from honestdp.schema.cell_problems import CellProblems
@@ -137,14 +138,18 @@ class Date(Column):
     def problems(self, cells: Cells) -> CellProblems:
         first, last = self._ends
         texts = cells.texts()
-        written = [text for text in texts if text is not None]
-        dates = [date for date in map(self._date, written) if date is not None]
+        dates = [date for text in texts if text and (date := self._date(text))]
         return CellProblems(
             rows=len(texts),
-            missing=len(texts) - len(written),
-            unreadable=len(written) - len(dates),
+            missing=texts.count(None),
+            unreadable=int(self.unfit(cells).sum()),
             outside=sum(not first <= date <= last for date in dates),
             distinct_capped=self.distinct(cells),
+        )
+
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        return np.array(
+            [text is not None and self._date(text) is None for text in cells.texts()], np.bool_
         )
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
-from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
@@ -382,6 +382,9 @@ class Numeric(Column):
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_numbers(cells, *self.range, self.distinct(cells))
+
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        return unreadable(cells)
 
     # Texts
 

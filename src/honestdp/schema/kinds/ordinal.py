@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import model_validator
 
-from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, check_categories
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
@@ -74,6 +75,9 @@ class Ordinal(Column):
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_categories(cells, self.categories, self.distinct(cells))
+
+    def unfit(self, cells: Cells) -> NDArray[np.bool_]:
+        return unknown(cells, self.categories)
 
     def as_one_hot(self) -> Categorical:
         return Categorical(name=self.name, categories=self.categories)
