@@ -70,7 +70,6 @@ def check_column_kind(column: Column, cells: Sequence[Any] = ()) -> None:
     _check_names(column)
     _check_encoding(column, sample)
     _check_structure(column, sample)
-    _check_problems(column, sample)  # counts of what is encoded: after `encode` is found sound
     _check_representatives(column)
     _check_problems(column, sample)
     if column.keeps_zeros:
