@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Json, Quiet
+from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
 
 if TYPE_CHECKING:
     from honestdp.schema.table_check import TableCheck
@@ -18,13 +18,31 @@ MISFIT = 5  # exit code of a table that does not fit its schema
 OWNER = 0o600
 
 
+class Written(NamedTuple):
+    """How a table is written, as the options say."""
+
+    delimiter: str | None
+    decimal: str | None
+    encoding: str | None
+    sheet: str | None
+    query: str | None
+
+
 def command(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file: the protected table.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(help="The protected table: files, a folder or the URL of a database."),
+    ],
     schema: Annotated[Path, typer.Option(help="What is declared about it.")],
     out: Annotated[
         Path | None,
         typer.Option(help="File for the counts, marked like them; by default none is written."),
     ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    query: Query = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,7 +54,8 @@ def command(
     Example: honestdp check visits.csv --schema visits.toml
     """
     console = Console(json_, quiet)
-    found = _found(data, schema, console, public=False)
+    written = Written(delimiter, decimal, encoding, sheet, query)
+    found = _found(data, written, schema, console, public=False)
     if out is None:
         console.answer(str(found), found.to_dict())
     else:
@@ -49,9 +68,14 @@ def command(
 def sample(
     schema: Annotated[Path, typer.Argument(help="The schema to try.")],
     data: Annotated[
-        Path,
-        typer.Argument(metavar="SAMPLE", help="CSV or Parquet file with rows that are public."),
+        list[str],
+        typer.Argument(metavar="SAMPLE", help="Files, a folder or a URL with rows that are public."),
     ],
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    query: Query = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -63,14 +87,18 @@ def sample(
     Example: honestdp schema check visits.toml sample.csv
     """
     console = Console(json_, quiet)
-    found = _found(data, schema, console, public=True)
+    written = Written(delimiter, decimal, encoding, sheet, query)
+    found = _found(data, written, schema, console, public=True)
     console.answer(str(found), found.to_dict())
     raise typer.Exit(0 if found.fits else MISFIT)
 
 
-def _found(data: Path, schema: Path, console: Console, *, public: bool) -> TableCheck:
+def _found(
+    data: list[str], written: Written, schema: Path, console: Console, *, public: bool
+) -> TableCheck:
     with console.busy("counting"):
-        from honestdp.schema import Schema
+        from honestdp.schema import Schema, TableFile
         from honestdp.schema.check import check
 
-        return check(Schema.load(schema), data, public=public)
+        table = TableFile(data, **written._asdict())
+        return check(Schema.load(schema, columns=table.names), table, public=public)

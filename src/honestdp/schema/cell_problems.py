@@ -16,9 +16,11 @@ def unreadable(cells: Cells) -> NDArray[np.bool_]:
     return np.isnan(cells.numbers()) & ~cells.missing()
 
 
-def unknown(cells: Cells, categories: Sequence[str]) -> NDArray[np.bool_]:
+def unknown(
+    cells: Cells, categories: Sequence[str], ignore_case: bool = False
+) -> NDArray[np.bool_]:
     """Whether each cell is there but is none of the categories. Sensitive."""
-    return cells.places(categories) == UNKNOWN
+    return cells.places(categories, ignore_case) == UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,18 @@ class CellProblems:
         )
 
     @classmethod
-    def of_categories(cls, cells: Cells, categories: Sequence[str], distinct: int) -> CellProblems:
+    def of_categories(
+        cls, cells: Cells, categories: Sequence[str], distinct: int, ignore_case: bool = False
+    ) -> CellProblems:
         """Count in a column of categories. Sensitive.
 
         Args:
             cells: The column.
             categories: The declared categories or classes.
             distinct: Its `distinct_capped`.
+            ignore_case: Whether upper and lower case count as the same.
         """
-        places = cells.places(categories)
+        places = cells.places(categories, ignore_case)
         return cls(
             rows=len(cells),
             missing=int((places == MISSING).sum()),

@@ -109,7 +109,7 @@ class Cells:
     def respelled(self, spell: Callable[[str], str]) -> Cells:
         """The cells with every text written otherwise; a missing cell stays missing."""
         texts = [None if text is None else spell(text) for text in self.texts()]
-        return Cells(pa.array(texts, TEXT))
+        return self._like(pa.array(texts, TEXT))
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether each cell is missing."""

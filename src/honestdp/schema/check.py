@@ -5,7 +5,6 @@ Nothing here is private: see `table_check` for whom the result is.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from honestdp.schema.files import TableFile
 from honestdp.schema.kinds import Column
 from honestdp.schema.rereadings import REREADINGS, Unfit
 from honestdp.schema.schema import Schema
+from honestdp.schema.sources.opening import is_place
 from honestdp.schema.table_check import ColumnCheck, Finding, TableCheck
 from honestdp.schema.target import Target
 from honestdp.text import listed
@@ -53,7 +53,7 @@ def check(schema: Schema, table: Any, target: Any = None, *, public: bool = Fals
         >>> check(schema, {"age": [31, "5,5"], "pay": ["no", "yes"]}, public=True).fits
         False
     """
-    source = TableFile(table) if isinstance(table, (str, os.PathLike)) else table
+    source = TableFile(table) if is_place(table) else table
     opened = open_rows(schema, source)
     answers = target_cells(schema, opened, target)
     if not opened.rows:

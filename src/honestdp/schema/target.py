@@ -90,7 +90,7 @@ class Target(Declaration):
         """
         distinct = min(2, len(np.unique(self.encode(cells))))
         if self.classes is not None:
-            return CellProblems.of_categories(cells, self.classes, distinct)
+            return CellProblems.of_categories(cells, self.classes, distinct, self.ignore_case)
         assert self.bounds is not None
         return CellProblems.of_numbers(cells, *self.bounds, distinct)
 

@@ -105,10 +105,12 @@ class Categorical(Column):
         return found
 
     def problems(self, cells: Cells) -> CellProblems:
-        return CellProblems.of_categories(cells, self.categories, self.distinct(cells))
+        return CellProblems.of_categories(
+            cells, self.categories, self.distinct(cells), self.ignore_case
+        )
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
-        return unknown(cells, self.categories)
+        return unknown(cells, self.categories, self.ignore_case)
 
     def describe(self) -> str:
         return ", ".join(self.categories) + (", or another" if self.other else "")
