@@ -45,7 +45,7 @@ def economized(series: Sequence[Any], top: float, degree: int) -> tuple[tuple[fl
             abs(power - near) * mpmath.mpf(top) ** k
             for k, (power, near) in enumerate(zip(powers, found, strict=True))
         )
-        return found, float(cut + rounded)
+        return found, math.nextafter(float(cut + rounded), math.inf)
 
 
 def _in_chebyshev(series: Sequence[Any], top: Any) -> list[Any]:
