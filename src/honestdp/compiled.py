@@ -37,6 +37,12 @@ def compiled_fused(function: Callable[..., Any]) -> Any:
     return _cached(function, frozenset({"contract"}))
 
 
+def compiled_fused_inline(function: Callable[..., Any]) -> Any:
+    """As `compiled_fused`, and written out wherever it is called: the body of a loop that is to
+    run on several numbers in one instruction."""
+    return _cached(function, frozenset({"contract"}), inline=True)
+
+
 def compiled_fast(function: Callable[..., Any]) -> Any:
     """As `compiled`, but sums may be reordered, eight at a time."""
     return _cached(function, _FAST)
@@ -137,13 +143,15 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _compiled(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
+def _compiled(
+    function: Callable[..., Any], fastmath: frozenset[str], *, inline: bool = False
+) -> Any:
     options = {"fastmath": set(fastmath)} if fastmath else {}
-    return njit(nogil=True, error_model="numpy", **options)(function)
+    return njit(nogil=True, error_model="numpy", forceinline=inline, **options)(function)
 
 
-def _cached(function: Callable[..., Any], fastmath: frozenset[str]) -> Any:
-    dispatcher = _compiled(function, fastmath)
+def _cached(function: Callable[..., Any], fastmath: frozenset[str], *, inline: bool = False) -> Any:
+    dispatcher = _compiled(function, fastmath, inline=inline)
     dispatcher.enable_caching()
     # numba has no public name for this. If it changes, the import fails; no stale cache is used.
     file = dispatcher._cache._cache_file

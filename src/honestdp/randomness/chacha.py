@@ -8,7 +8,7 @@ had without drawing what comes before it. Twelve rounds, as in Rust's standard g
 the best published attack reaches seven.
 
 A *tile* is sixteen consecutive blocks, laid out word by word (`tile[w, i]` is word w of block
-i): the compiler then runs the same operation on eight blocks in one instruction.
+i): the compiler then runs the same operation on eight or sixteen blocks in one instruction.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from numba import uint32
 
 from honestdp.compiled import compiled
+from honestdp.instructions import prefer_wide_vectors
 
 ROUNDS = 12
 BLOCKS = 16
@@ -66,6 +67,7 @@ def fill_tile(key: Any, purpose: Any, candidate: Any, step: Any, first: Any, out
     The rounds are written out: a loop over them would keep the compiler from running
     several blocks in one instruction.
     """
+    prefer_wide_vectors()
     c0, c1, c2, c3 = uint32(0x61707865), uint32(0x3320646E), uint32(0x79622D32), uint32(0x6B206574)
     k0, k1, k2, k3 = key[0], key[1], key[2], key[3]
     k4, k5, k6, k7 = key[4], key[5], key[6], key[7]

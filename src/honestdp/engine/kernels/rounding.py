@@ -10,27 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, int32, types
-from numba.extending import intrinsic
+from numba import float32, int32
 
 from honestdp.compiled import compiled
+from honestdp.instructions import fused_multiply_add
 
 # 1.5 * 2^23: between 2^23 and 2^24 the float32 numbers are the whole ones, so adding it rounds to
 # the nearest, ties to even, and the low bits are the result. Right for |x| <= 2^22.
 SHIFT = np.float32(12582912.0)
 SHIFT_BITS = 0x4B400000
 EIGHT_SHIFTS = np.int32(8 * SHIFT_BITS % 2**32)  # int32 wraps around, and so do sums of bits
-
-
-@intrinsic
-def fused_multiply_add(context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a * b + c in float32, rounded once."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fma(*arguments)
-
-    number = types.float32
-    return number(number, number, number), generate
 
 
 @compiled
