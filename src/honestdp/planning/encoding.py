@@ -22,7 +22,7 @@ from honestdp.schema import Schema
 from honestdp.schema.learn import ROW_NORM
 
 # Pieces of a curve, by the n epsilon a column from which on they pay.
-PIECES = ((8000.0, 32), (400.0, 16), (0.0, 8))
+PIECES = ((8000.0, 32), (1000.0, 16), (100.0, 8), (0.0, 4))
 ANY = 4.0  # n epsilon a column and output from which on curves pay at all
 MOST_CURVES = 200  # columns; more are pixels, words or genes, each of which says little
 LARGEST_EPSILON = 3.0  # beyond, it is the number of rows that limits
