@@ -130,7 +130,8 @@ def test_patterns_in_the_columns_of_a_block() -> None:
     def block(columns: object) -> object:
         return expand({"a": {"kind": "x", "columns": columns}, "A*": {"name": "A*"}}, names)["a"]
 
-    assert block("pixel *") == {"kind": "x", "columns": ["pixel 2", "pixel 1"]}
+    assert block(["pixel *"]) == {"kind": "x", "columns": ["pixel 2", "pixel 1"]}
+    assert block("pixel *") == {"kind": "x", "columns": "pixel *"}  # the kind's own, as an image's
     assert block(["b1..b2", "A*"]) == {"kind": "x", "columns": ["b1", "b2", "A*"]}
     assert block([3]) == {"kind": "x", "columns": [3]}
     with pytest.raises(InputError, match="matches no column"):
