@@ -81,7 +81,7 @@ MUTANTS = [
            SCALE + "a_row_answers_once_however_many_cells_it_has"),
     Mutant("row norms: a row of zeros is counted", "schema/learn.py", COUNTS,
            "exact = np.bincount(bins, minlength=8 * OCTAVES)",
-           SCALE + "a_record_moves_one_count_by_one"),
+           SCALE + "a_row_answers_once_however_many_cells_it_has"),
     Mutant("row norms: read off the exact counts", "schema/learn.py",
            "clear = np.where(noisy > noise", "clear = np.where(exact > noise",
            SCALE + "every_count_is_noised_and_nothing_else_is_read"),

@@ -84,6 +84,8 @@ def test_a_row_answers_once_however_many_cells_it_has(monkeypatch: pytest.Monkey
     rows = np.random.default_rng(1).random((50, 9), dtype=np.float32)
     assert counted(rows, monkeypatch).sum() == 50
     assert counted(csr_matrix(rows), monkeypatch).sum() == 50
+    rows[:20] = 0  # as null records are
+    assert counted(rows, monkeypatch).sum() == counted(csr_matrix(rows), monkeypatch).sum() == 30
 
 
 def test_every_count_is_noised_and_nothing_else_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +100,11 @@ def test_every_count_is_noised_and_nothing_else_is_read(monkeypatch: pytest.Monk
 
     assert learn_row_scale(rows, 1.5, 3.0, undo) == ROW_NORM / 1.5
     assert asked == [(3.0 * UNITS, BINS)]
+    elsewhere = -exact * UNITS
+    elsewhere[100] += 500 * UNITS  # which rows stand out, too, is what the noise says
+    middle = 2.0 ** (100.5 / 4 - OCTAVES)
+    found = learn_row_scale(rows, 1.5, 3.0, lambda *_: elsewhere)
+    assert found == pytest.approx(ROW_NORM / middle)
 
 
 def test_few_rows_and_much_noise_leave_the_guess() -> None:
