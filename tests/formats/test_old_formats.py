@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from honestdp import Card, Ledger, Schema, load, verify
+from honestdp.datasets import adult
 from honestdp.ledger.plans import procedure_name
 from honestdp.privacy import formats
 from honestdp.procedures import procedures
@@ -76,6 +77,39 @@ def test_the_schema_is_the_one_the_ledger_is_for(version: str, tmp_path: Path) -
     assert fingerprint == copied(version, tmp_path).opening.schema
 
 
+OLD_SCHEMA = """
+name = "old"
+unit = "one person"
+row_norm = 1.5
+target = { column = "y", bounds = [-1, 9.5] }
+
+[columns]
+a = { kind = "numeric", bounds = [0, 100], missing = 20 }
+b = { kind = "numeric", bounds = "learn", outer = [-5, 5], quantiles = [0.05, 0.95] }
+c = { kind = "categorical", categories = ["x", "y"], other = true, missing = "x" }
+d = { kind = "categorical", categories = ["1"] }
+"""
+
+
+def test_fields_added_since_leave_old_fingerprints_alone() -> None:
+    """The fingerprints are those of version 0.1.0 at commit d7dfe7f: its ledgers still open."""
+    old = "deae8b52016526817f0e3fc276219154175319df5be97bc15a67cc19aabfa88a"
+    schema = Schema.from_toml(OLD_SCHEMA)
+    assert schema.fingerprint == old
+    of_adult = "7ce32e9eb68f052f298a53ab2df46aae5e2c9c46d471a560e0d827a7baaf01ab"
+    assert adult().schema.fingerprint == of_adult
+    columns = schema.columns
+    added = [
+        {"row_scale": 0.5},
+        {"target": schema.target.model_copy(update={"ignore_case": True})},
+        *({"columns": (columns[0].model_copy(update=facts), *columns[1:])}
+          for facts in ({"encode_as": "spline"}, {"bins": 3}, {"edges": "log"}, {"scale": (0, 1)})),
+        {"columns": (*columns[:3], columns[3].model_copy(update={"ignore_case": True}))},
+    ]  # fmt: skip
+    found = {schema.model_copy(update=facts).fingerprint for facts in added}
+    assert len(found - {old}) == len(added)
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_a_card_verifies_and_reports(run: str, tmp_path: Path) -> None:
     version, name = Path(run).parts
@@ -91,6 +125,20 @@ def test_a_card_verifies_and_reports(run: str, tmp_path: Path) -> None:
     page = report_html(card, ledger)
     assert "could not be worked out" not in page
     assert ("<dt>Threshold</dt>" in page) == (name == "threshold")
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_a_model_from_before_rows_were_scaled_reads_rows_as_it_did(version: str) -> None:
+    """Its numbers are numbers, not curves, and its rows are as long as they were."""
+    folder = HERE / version / "untuned"
+    held = json.loads((folder / "model.json").read_text())["schema"]
+    assert "row_scale" not in held
+    assert not {"encode", "encode_as", "bins", "edges"} & set(held["columns"][0])
+    winner = load(folder).winner
+    assert winner is not None
+    assert winner.schema.row_scale is None
+    rows = winner.schema.encode_inputs({"age": [25, None], "ward": ["b", "x"]}, sparse=False)
+    assert rows.tolist() == [[0.25, 0, 1, 0], [0.5, 0, 0, 1]]
 
 
 @pytest.mark.parametrize("run", RUNS)

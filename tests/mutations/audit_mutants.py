@@ -23,9 +23,9 @@ MUTANTS = [
            "noise_multiplier=0.9 * self.plan.noise_multiplier) for draw in draws]",
            "subset-tuning"),
     mutant("noise x 0.9 in the last training alone", "runner/training.py",
-           "learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]))",
-           "learning_rate=rate * (rest.lot_size / plan.lot_sizes[0]), "
-           "noise_multiplier=0.9 * candidate.noise_multiplier)",
+           "return for_lots(candidate, rest.steps,",
+           "candidate = replace(candidate, noise_multiplier=0.9 * candidate.noise_multiplier)\n"
+           "    return for_lots(candidate, rest.steps,",
            "subset-tuning"),
     mutant("every row in every lot", "runner/private_data.py",
            "return Schedule(steps, first), None", "return Schedule(steps, first, 1.0), None",

@@ -7,9 +7,9 @@ FEATURES = "tests/schema/test_texts_images.py::"
 ROWS = "tests/neighbours/test_neighbour_rows.py::test_other_rows_are_encoded_alike"
 
 MUTANTS = [
-    Mutant("a tiny cell makes NumPy warn", "schema/encode.py",
-           'np.multiply(values, each, out=values, dtype=np.float64, casting="same_kind")',
-           "np.multiply(values, each.astype(np.float32), out=values)",
+    Mutant("a tiny cell makes NumPy warn", "schema/scaling.py",
+           'np.multiply(values, factors, out=values, dtype=np.float64, casting="same_kind")',
+           "np.multiply(values, np.asarray(factors, np.float32), out=values)",
            RECORD + "[run, row norm]"),
     Mutant("classes of the type that y has", "estimator/search.py",
            "        self._check_classes(schema)\n",
@@ -40,17 +40,17 @@ MUTANTS = [
     Mutant("a huge target makes fit raise", "estimator/inputs.py",
            "    if _is_column(y):", "    if False:", RECORD + "[search, polars lenient]"),
     Mutant("a row without a target is refused", "schema/target.py",
-           "            return np.maximum(cells.places(self.classes), -1)\n",
+           "            return np.maximum(cells.places(self.classes, self.ignore_case), -1)\n",
            "            if (cells.places(self.classes) < 0).any():\n"
            "                raise ValueError('target: some cells are missing')\n"
-           "            return np.maximum(cells.places(self.classes), -1)\n",
+           "            return np.maximum(cells.places(self.classes, self.ignore_case), -1)\n",
            RECORD + "[run, untuned]"),
     Mutant("the log counts missing targets", "schema/target.py",
-           "            return np.maximum(cells.places(self.classes), -1)\n",
+           "            return np.maximum(cells.places(self.classes, self.ignore_case), -1)\n",
            "            import logging\n"
            "            log = logging.getLogger('honestdp')\n"
            "            log.info((cells.places(self.classes) < 0).sum())\n"
-           "            return np.maximum(cells.places(self.classes), -1)\n",
+           "            return np.maximum(cells.places(self.classes, self.ignore_case), -1)\n",
            RECORD + "[run, untuned]"),
     Mutant("runs of words go on into the next text", "schema/tokens.py",
            "inside = row[longer:] == row[:-longer]", "inside = row[longer:] >= row[:-longer]",

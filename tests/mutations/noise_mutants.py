@@ -37,7 +37,16 @@ IN_TORCH = """            self.key, Purpose.NOISE, numbers, step, scales, part.s
 """
 SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0]"
 PICK = "randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)"
-BOUNDS = "return randomness.rounded_normals(Purpose.BOUNDS, next(columns), 0, scale, count)"
+BOUNDS = "self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)"
+ROW_NORMS = "scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)"
+LEARN = "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read"
+
+
+def of_rows(draws: str) -> str:
+    """The norms of rows counted with other noise."""
+    return ROW_NORMS.replace("self._noise)", f"lambda s, n: {draws})")
+
+
 
 MUTANTS = [
     Mutant("training: no noise", "engine/noise.py", WIDTH, WIDTH + " * 0", SCALE),
@@ -71,19 +80,19 @@ MUTANTS = [
         "learnt bounds", "runner/private_data.py", BOUNDS,
         BOUNDS + " * 0",
         BOUNDS.replace("scale,", "0.9 * scale,"),
-        BOUNDS.replace("randomness", "Randomness.simulation(9)"),
-        BOUNDS.replace("next(columns)", "0"),
+        BOUNDS.replace("self._randomness", "Randomness.simulation(9)"),
+        BOUNDS.replace("stream,", "0,"),
     ),
-    Mutant(
-        "learnt bounds: counts as they are", "schema/learn.py",
-        "noisy = (exact + _draws(rounded_normals, noise * UNITS, count)) / UNITS",
-        "noisy = exact / UNITS",
-        "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read",
+    *bugs(
+        "row norms", "runner/private_data.py", ROW_NORMS,
+        of_rows("0 * self._noise(s, n)"),
+        of_rows("self._noise(0.9 * s, n)"),
+        of_rows("Randomness.simulation(9).rounded_normals(Purpose.BOUNDS, 1, 0, s, n)"),
+        of_rows("self._randomness.rounded_normals(Purpose.BOUNDS, 0, 0, s, n)"),
     ),
-    Mutant(
-        "learnt bounds: four fifths of the noise", "schema/learn.py",
-        "_draws(rounded_normals, noise * UNITS, count)",
-        "_draws(rounded_normals, 0.8 * noise * UNITS, count)",
-        "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read",
-    ),
+    Mutant("histograms: counts as they are", "schema/learn.py",
+           "(exact * UNITS + draws) / UNITS", "(exact * UNITS + 0 * draws) / UNITS", LEARN),
+    Mutant("histograms: four fifths of the noise", "schema/learn.py",
+           "_draws(rounded_normals, noise * UNITS, len(exact))",
+           "_draws(rounded_normals, 0.8 * noise * UNITS, len(exact))", LEARN),
 ]  # fmt: skip

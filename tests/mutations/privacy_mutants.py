@@ -128,6 +128,6 @@ MUTANTS = [
            "rounding=ROUND_CEILING", 'rounding="ROUND_HALF_EVEN"',
            PLAN + "::test_shown_costs_are_rounded_up"),
     Mutant("all candidates for the price of one", "procedures/composition.py",
-           "return guarantee.epsilon(Repeated(run, self.candidates), delta, bound)",
+           "return guarantee.epsilon(self.event(run), delta, bound)",
            "return guarantee.epsilon(run, delta, bound)", NOTES + "::test_the_table_of_costs"),
 ]  # fmt: skip

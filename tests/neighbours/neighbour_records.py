@@ -17,7 +17,21 @@ import numpy as np
 import pandas as pd
 import torch
 
-from honestdp.schema import Categorical, Numeric, Schema, Target
+from honestdp.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Counts,
+    Cross,
+    Date,
+    Hashed,
+    Image,
+    Numeric,
+    Ordinal,
+    Schema,
+    Target,
+    Text,
+)
 
 ROWS = 40
 DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]
@@ -60,6 +74,56 @@ def schema(goal: str = "words", *, learn: bool = False, norm: bool = False) -> S
 
 
 NAMES = ["age", "dose", "member", "job", "day", "goal"]
+_LEARN: dict[str, Any] = {"bounds": "learn", "missing": 0}
+# The same cells read as other kinds of columns. "curves": what a plan chooses by itself; "learnt":
+# edges, a scale, and the norm of rows, as nothing of it follows from the schema.
+KINDS: dict[str, tuple[Column, ...]] = {
+    "curves": tuple(Numeric(name=name, bounds=(0, 100)) for name in NAMES[:-1]),
+    "splines": (
+        Numeric(name="age", bounds=(0, 100), encode="spline", missing="own"),
+        Numeric(name="dose", bounds=(0, 1), encode="spline", edges="log", missing="own"),
+        Numeric(name="member", bounds=(0, 1), encode="both", missing="own"),
+        Ordinal(name="job", categories=("clerk", "smith", "baker")),
+        Date(name="day", first="2019-01-01", last="2020-12-31"),
+    ),
+    "texts": (
+        Hashed(name="age", buckets=5),
+        Text(name="job", buckets=32),
+        Text(name="day", buckets=32, ngrams=3),
+        Boolean(name="member"),
+    ),
+    "counts": (
+        *(Counts(name=name) for name in ("age", "dose", "day")),
+        Counts(name="job", count="presence"),
+        Boolean(name="member"),
+    ),
+    "an image": (
+        Image(name="scan", size=(2, 2), columns=("age", "dose", "member", "day"), range=(0, 9)),
+        Categorical(name="job", categories=("clerk", "smith"), ignore_case=True),
+    ),
+    "pairs": (
+        Categorical(name="job", categories=("clerk", "smith"), other=True),
+        Numeric(name="age", bounds=(0, 100)),
+        Boolean(name="member"),
+        Cross(name="job and age", columns=("job", "age")),
+        Cross(name="job and member", columns=("job", "member")),
+    ),
+    "learnt": (
+        Numeric(name="age", outer=(0, 128), encode="linear", **_LEARN),
+        Numeric(name="dose", bounds=(0, 1), encode="linear", missing=0),
+        Numeric(name="member", bounds=(0, 1), scale="learn"),
+    ),
+    "learnt edges": (
+        Numeric(name="age", outer=(0, 128), encode="spline", edges="learn", bins=3, **_LEARN),
+        Numeric(name="dose", bounds=(-1, 3), edges="learn", bins=3, missing="own"),
+        Numeric(name="member", bounds=(-1, 3), encode="both", edges="learn", scale="learn"),
+    ),
+}
+
+
+def of_kinds(name: str, goal: str = "words") -> Schema:
+    target = Target(column="goal", **_TARGETS[goal])
+    return Schema(name="neighbours", target=target, columns=KINDS[name])
 
 
 def plain(i: int, goal: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from neighbour_records import NULL, RECORDS, schema
+from neighbour_records import KINDS, NULL, RECORDS, of_kinds, schema
 from neighbour_runs import (
     GRID,
     PROCEDURES,
@@ -61,6 +61,23 @@ def _schemas() -> list[Way]:
         *(Way(f"run, {kind}", by_run, NUMERIC, "numbers", kind, counts()) for kind in NUMBERS),
         *(Way(f"run, {kind}", by_run, [*ODD, "bytes"], kind=kind) for kind in UNREAD),
         Way("run, a simulation", by_run, FEW, paid=False),
+    ]  # fmt: skip
+
+
+def _kinds() -> list[Way]:
+    """Every kind of column, and what is learnt about columns and rows."""
+
+    def way(name: str, entrance: Any = by_run, records: list[str] = FEW, **how: Any) -> Way:
+        return Way(f"{name} by {entrance.__name__}", entrance, records, schema=of_kinds(name),
+                   lengths="learnt" not in name, **how)
+
+    return [
+        *(replace(way(name), slow=name in ("curves", "learnt edges")) for name in KINDS),
+        *(replace(way(name, by_search, kind="pandas", records=ODD), slow=True) for name in KINDS),
+        way("learnt", stopped_and_resumed, ["plain", "huge"]),
+        way("texts", by_search_apart, ODD, kind="polars lenient", paid=False),
+        *(replace(way(name, records=EVERY), name=f"every record, {name}", slow=True)
+          for name in KINDS),
     ]  # fmt: skip
 
 
@@ -152,6 +169,7 @@ def _slow() -> list[Way]:
 WAYS = [
     *_procedures(),
     *_schemas(),
+    *_kinds(),
     *_models(),
     *_searches(),
     *_commands(),

@@ -51,6 +51,12 @@ def test_a_record_looks_like_a_null_record(way: Way, witness: Witness) -> None:
     assert not told, "\n".join(told)
 
 
+def test_rows_are_scaled_with_and_without_learning() -> None:
+    plans = {way.name: way.plan for way in WAYS if way.name in ("learnt by by_run", "curves by by_run")}
+    assert plans["learnt by by_run"].questions.norms is not None
+    assert plans["curves by by_run"].spec.encoding.columns[0].is_spline
+
+
 def test_there_are_many_pairs() -> None:
     assert len({way.name for way in WAYS}) == len(WAYS)
     assert sum(len(way.records) for way in WAYS) >= 1500

@@ -217,12 +217,13 @@ def test_the_defaults_are_functions_of_public_facts():
     assert make_plan(Spec(schema=SCHEMA, rows=500, epsilon=0.1)).training.steps == 300
     assert make_plan(Spec(schema=SCHEMA, rows=10**7, epsilon=8)).training.steps == 6000
     assert plan.row_norm == (3.0, "follows from the schema")
-    assert [column.encode_as for column in plan.spec.encoding.columns[:2]] == ["both", "both"]
-    assert plan.spec.encoding.row_scale == pytest.approx(3 / (1 + 2 * 1.25) ** 0.5)
+    assert [column.encode_as for column in plan.spec.encoding.columns[:2]] == ["spline", "spline"]
+    assert plan.spec.encoding.row_scale == pytest.approx(3 / (1 + 2 * 2 / 3) ** 0.5)
     declared = SCHEMA.model_copy(update={"row_norm": 2.0})
     assert make_plan(spec(declared)).spec.encoding.row_scale == 1.5
     assert make_plan(spec(declared, grid=GRID)).row_norm == (2.0, "declared")
-    numbers = SCHEMA.model_copy(update={"columns": SCHEMA.columns[:2]})
+    lines = tuple(c.model_copy(update={"encode_as": "linear"}) for c in SCHEMA.columns[:2])
+    numbers = SCHEMA.model_copy(update={"columns": lines})
     learnt = make_plan(spec(numbers))
     assert learnt.row_norm == (3.0, "learnt with noise")
     assert learnt.questions.norms is not None
@@ -233,9 +234,11 @@ def test_the_defaults_are_functions_of_public_facts():
 def test_model_sizes_agree_with_the_engine(model, classes):
     target = SCHEMA.target.model_copy(update={"classes": ("a", "b", "c")[:classes]})
     schema = SCHEMA.model_copy(update={"target": target})
-    built = (TwoLayer if model == "mlp" else Linear)(schema.width, classes)
-    assert spec(schema, model=model).parameters == size(built)
-    assert spec(schema, model=built).parameters == size(built)
+    plain = spec(schema, model=model)
+    built = (TwoLayer if model == "mlp" else Linear)(plain.encoding.width, classes)
+    assert plain.parameters == size(built)
+    own = (TwoLayer if model == "mlp" else Linear)(schema.width, classes)  # reads no curves
+    assert spec(schema, model=own).parameters == size(own)
 
 
 def test_regression_has_a_plan():

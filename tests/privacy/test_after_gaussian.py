@@ -71,3 +71,30 @@ def test_nothing_known_costs_everything():
         raise InputError("delta: too small")
 
     assert epsilon_after_gaussian(none, 20.0, 1e-6) == math.inf
+
+
+@pytest.mark.parametrize("first", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("leak", [1e-7, 5e-7])
+@pytest.mark.parametrize("pure", [0.1, 2.0])
+def test_what_follows_may_fail_with_some_probability(first, leak, pure):
+    """Randomised response that tells the truth once in a while: its profile h is known exactly, so
+    the exact delta of the pair is an integral, and the claim is neither below it nor far above."""
+    grown = math.exp(pure)
+
+    def epsilon_of(delta: float) -> float:
+        if delta <= leak:
+            raise InputError("delta: too small")
+        inner = (delta - leak) / (1 - leak)
+        return math.log(max(1.0, grown - inner * (1 + grown)))
+
+    def exact(epsilon: float) -> float:
+        x = np.linspace(-12, 12, 200_001)
+        rest = epsilon - (first * x + first**2 / 2)
+        ratio = np.exp(np.minimum(rest, 700))
+        profile = np.maximum(np.maximum((grown - ratio) / (1 + grown), 1 - ratio), 0)
+        profile = leak + (1 - leak) * profile
+        return float(np.trapezoid(profile * norm.pdf(x), x))
+
+    epsilon = epsilon_after_gaussian(epsilon_of, 1 / first, 1e-6)
+    assert exact(epsilon) <= 1e-6
+    assert exact(0.9 * epsilon) > 1e-6

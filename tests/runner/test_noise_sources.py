@@ -12,6 +12,7 @@ is brought to standard normals [stream, draw]. Three tests of each:
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 from honestdp.runner.private_data import PrivateData
 from honestdp.runner.scoring import noisy_scores
-from honestdp.schema import Numeric, Schema
+from honestdp.schema import Numeric, Schema, learn
 from search_tables import SCHEMA, asked, spec, table
 
 FALSE_ALARM, DRAWS = 1e-6, 6000
@@ -89,7 +90,31 @@ def bounds(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     return np.array(seen) / plan.questions.learning.noise_multiplier
 
 
-SOURCES: list[Source] = [trained, trained_in_torch, scores, sealed_scores, pick, bounds]
+def row_norms(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """What the scale of rows is made from, of rows of zeros; and what a column's bounds are, which
+    are learnt before. Either histogram is asked for more counts than it has."""
+    column = Numeric(name="n", bounds="learn", outer=(0, 1), missing=0, encode="linear")
+    schema = Schema(name="long", columns=(column,), target=SCHEMA.target)
+    plan = make_plan(spec(schema, epsilon=3.0))
+    seen: list[np.ndarray] = []
+    sound = learn._with_noise
+
+    def more(exact: np.ndarray, *how: Any) -> np.ndarray:
+        seen.append(sound(np.resize(exact, 2 * DRAWS), *how))
+        return seen[-1][: len(exact)]
+
+    patch.setattr(learn, "_with_noise", more)
+    rows = {"n": [None] * 400, "y": table()["y"]}
+    PrivateData.open(plan, rows, None, 1, randomness, Journal())  # type: ignore[arg-type]
+    of_columns, of_rows = plan.questions.learning, plan.questions.norms
+    assert of_columns is not None
+    assert of_rows is not None
+    return np.array([seen[1] / of_rows.noise_multiplier, seen[0] / of_columns.noise_multiplier])
+
+
+SOURCES: list[Source] = [
+    trained, trained_in_torch, scores, sealed_scores, pick, bounds, row_norms
+]  # fmt: skip
 every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 
 

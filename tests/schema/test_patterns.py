@@ -130,11 +130,12 @@ def test_patterns_in_the_columns_of_a_block() -> None:
     def block(columns: object) -> object:
         return expand({"a": {"kind": "x", "columns": columns}, "A*": {"name": "A*"}}, names)["a"]
 
-    assert block("pixel *") == {"kind": "x", "columns": ["pixel 2", "pixel 1"]}
+    assert block(["pixel *"]) == {"kind": "x", "columns": ["pixel 2", "pixel 1"]}
+    assert block("pixel *") == {"kind": "x", "columns": "pixel *"}  # the kind's own, as an image's
     assert block(["b1..b2", "A*"]) == {"kind": "x", "columns": ["b1", "b2", "A*"]}
     assert block([3]) == {"kind": "x", "columns": [3]}
     with pytest.raises(InputError, match="matches no column"):
-        block("word *")
+        block(["word *"])
 
 
 @given(name=st.text("a1.*0 ?[]x", max_size=9).map(str.strip), other=st.text("a*", max_size=2))

@@ -6,9 +6,9 @@
     "*" = { kind = "categorical", categories = ["n", "y"] }  # all the rest
     id = { kind = "unused" }                             # but not this one
 
-A kind that reads a block of columns names them in its field `columns`, by patterns too:
+A kind that reads a block of columns lists them in its field `columns`, by patterns too:
 
-    picture = { kind = "image", columns = "pixel *" }
+    both = { kind = "mine", columns = ["age", "word *"] }
 
 Only `*` is a wildcard: names of real columns hold question marks and brackets. A key that is the
 name of a column of the table stands for that column, whatever it looks like, and so does one whose
@@ -149,8 +149,14 @@ def _filled(declared: Any, pattern: Any) -> Any:
 
 def _with_block(declared: Any, names: Iterable[str] | None, listed: set[str]) -> Any:
     """The declaration, with the patterns in its field `columns` resolved; listed: names of columns
-    of the schema, which are no patterns."""
+    of the schema, which are no patterns.
+
+    A single wildcard is left to the kind: an image counts its pixels by it, in an order that does
+    not hang on the table's.
+    """
     block = declared.get(BLOCK) if isinstance(declared, Mapping) else None
+    if isinstance(block, str) and "*" in block:
+        return declared
     block = [block] if isinstance(block, str) else block
     if not isinstance(block, list) or not all(isinstance(each, str) for each in block):
         return declared

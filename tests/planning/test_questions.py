@@ -1,0 +1,103 @@
+"""What is asked of rows before the search is paid for: in both roles, under every procedure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from honestdp import make_plan
+from honestdp.planning.defaults import NORM_SHARE
+from honestdp.planning.questions import Question, Questions, gaussian_mu, share_of
+from honestdp.planning.role_costs import priced_after
+from honestdp.privacy import guarantee
+from honestdp.privacy.events import Composition, Gaussian, Repeated
+from honestdp.procedures.untuned import Untuned
+from honestdp.schema import Numeric
+from search_tables import SCHEMA, asked, spec
+
+DELTA = 1e-4
+BEFORE = Composition(Repeated(Gaussian(8.0), 4), Gaussian(6.0))
+ONE_OF_EACH = ["untuned", "composition", "pick", "random-repeats", "threshold", "subset-tuning"]
+
+
+def asking(name: str = "untuned", columns: int = 3, **options):
+    """A plan that learns bounds and, as nothing of a row's norm follows from the schema, a scale.
+
+    Its columns are numbers alone: else the schema would say how long rows are.
+    """
+    learn = {"bounds": "learn", "outer": (0.0, 9.0), "encode": "linear"}
+    own = tuple(Numeric(name=f"w{i}", **learn) for i in range(columns))
+    return make_plan(asked(name, schema=SCHEMA.model_copy(update={"columns": own}), **options))
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_questions_are_paid_for_in_either_role(name):
+    roles = make_plan(asked(name)).role_costs
+    alone, together = roles.epsilon(DELTA), roles.epsilon(DELTA, BEFORE)
+    assert set(together) == set(alone) >= {"training"}
+    for role, cost in alone.items():
+        assert 1.01 * cost < together[role] < cost + guarantee.epsilon(BEFORE, DELTA)
+
+
+def test_a_question_and_a_gaussian_cost_what_one_gaussian_does():
+    found = priced_after(Untuned(1), "pld", BEFORE, (Gaussian(4.0),) * 2, DELTA)
+    one = Gaussian(1 / math.sqrt(4 / 8**2 + 1 / 6**2 + 1 / 4**2))
+    exact = guarantee.epsilon(one, DELTA)
+    assert exact * (1 - 1e-9) <= found <= 1.001 * exact
+
+
+@pytest.mark.parametrize("name", ["untuned", "random-repeats"])
+def test_the_ledger_is_charged_for_the_questions(name):
+    """In epsilon and at every order: later plans are composed by the curve."""
+    plan = asking(name)
+    before = plan.questions.event
+    dearer = max(plan.role_costs.epsilon(plan.delta, before).values())
+    assert max(plan.role_epsilons.values()) < plan.spending.epsilon <= dearer <= 3.0
+    charged = plan.spending.curve
+    search = plan.role_costs.curve(plan.delta).at(charged.orders)
+    asked_for = guarantee.rdp_curve(before).at(charged.orders)
+    assert np.allclose(charged.values, search + asked_for, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["untuned", "random-repeats"])
+def test_the_search_gets_what_is_left_and_all_of_it(name):
+    plan = asking(name, learn_share=0.3)
+    assert plan.noise_multiplier > 1.05 * make_plan(asked(name)).noise_multiplier
+    assert 0.99 * 3.0 < plan.epsilon <= 3.0
+
+
+def test_both_questions_are_asked_with_their_share_of_the_precision():
+    plan = asking(learn_share=0.1)
+    whole = gaussian_mu(3.0, plan.delta) ** 2
+    learning, norms = plan.questions.learning, plan.questions.norms
+    assert learning.columns == ("w0", "w1", "w2")
+    assert 3 / learning.noise_multiplier**2 == pytest.approx(0.1 * whole)
+    assert 1 / norms.noise_multiplier**2 == pytest.approx(NORM_SHARE * whole)
+    precision = 3 / learning.noise_multiplier**2 + 1 / norms.noise_multiplier**2
+    assert guarantee.gaussian_noise(plan.questions.event) == pytest.approx(precision**-0.5)
+
+
+def test_histograms_are_counted():
+    assert share_of(0.1, 4, 1.0, DELTA) == pytest.approx(2 * share_of(0.1, 1, 1.0, DELTA))
+    assert share_of(0.1, 1, 1.0, DELTA) == pytest.approx(2 * share_of(0.4, 1, 1.0, DELTA))
+    four, rows = Question("bounds", tuple("abcd"), 8.0), Question("the norms of rows", (), 3.0)
+    assert guarantee.gaussian_noise(four.event) == pytest.approx(4.0)
+    assert guarantee.gaussian_noise(rows.event) == pytest.approx(3.0)
+    both = guarantee.gaussian_noise(Questions(four, rows).event)
+    assert both == pytest.approx(1 / math.sqrt(4 / 8**2 + 1 / 3**2))
+    assert Questions(None, None).event is None
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_a_whole_share_is_the_whole_budget(epsilon):
+    """One histogram with all of the precision costs epsilon, no less and no more."""
+    event = Question("bounds", ("a",), share_of(1.0, 1, epsilon, DELTA)).event
+    assert guarantee.epsilon(event, DELTA) == pytest.approx(epsilon, rel=1e-3)
+
+
+def test_nothing_is_asked_where_the_schema_says_all():
+    plan = make_plan(spec())
+    assert plan.questions == Questions(None, None)
+    assert plan.spending.epsilon == max(plan.role_epsilons.values())
