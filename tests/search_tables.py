@@ -11,13 +11,14 @@ ROWS = 400
 SCHEMA = Schema(
     name="toy",
     columns=(
-        Numeric(name="x", bounds=(0.0, 1.0)),
-        Numeric(name="z", bounds=(0.0, 1.0)),
+        Numeric(name="x", bounds=(0.0, 1.0), encode="linear"),
+        Numeric(name="z", bounds=(0.0, 1.0), encode="linear"),
         Categorical(name="c", categories=("a", "b")),
     ),
     target=Target(column="y", classes=("no", "yes")),
+    row_scale=1.0,  # rows as they are
 )
-NUMBERS = Schema(name="toy", columns=SCHEMA.columns, target=Target(column="y", bounds=(-1.0, 1.0)))
+NUMBERS = SCHEMA.model_copy(update={"target": Target(column="y", bounds=(-1.0, 1.0))})
 GRID = {"rule": "dpsgd", "learning_rate": [0.01, 0.1, 1.0, 4.0]}
 
 

@@ -119,7 +119,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         card_: The privacy card.
         release_: Everything that was released.
         plan_: The plan that was carried out.
-        schema_: The schema, with learnt bounds filled in.
+        schema_: The schema, with the chosen encoding and all that was learnt filled in.
         classes_: The classes: whole numbers if all of the schema's are, numbers if all are, truth
             values if they are true and false, else text.
         n_features_in_: Number of features.

@@ -18,7 +18,7 @@ import numpy as np
 
 from honestdp.candidates import DEFAULT_RULE, TUNABLE, Candidate, declared, hyperparameter_names
 from honestdp.errors import InputError, fail, positive_integer
-from honestdp.models.base import OPTION, balanced
+from honestdp.models.base import OPTION
 from honestdp.optimizers import optimizers
 
 Setting = Mapping[str, Any]
@@ -235,6 +235,6 @@ NAMED: dict[str, Grid] = {
     "dpadam-4": Grid.product(rule="dpadam", clip_norm=_CLIPS),
     # Ours: steps sized by public facts, around the default
     "kappa-4": Grid.product(rule="balanced", kappa=[1.0, 2.0, 4.0, 8.0], average=True),
-    "balanced": Grid((balanced(classes=2),)),
+    "balanced": Grid.product(rule="balanced", kappa=3.0, average=True),
     "dpadamwosm": Grid.product(rule="dpadamwosm"),
 }

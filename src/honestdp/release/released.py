@@ -14,7 +14,7 @@ class Release(Released):
     """The result of `run`: everything that was released, and the plan that was carried out.
 
     Attributes:
-        schema: The declared schema, with learnt bounds filled in.
+        schema: The schema, with the chosen encoding and all that was learnt filled in.
         winner: The selected candidate; None if the search ended without one.
         candidates: All candidates, the winner first, if the procedure releases all.
         card: The privacy card.

@@ -33,7 +33,7 @@ class Released:
     """Everything that a search released.
 
     Attributes:
-        schema: The declared schema, with learnt bounds filled in.
+        schema: The schema, with the chosen encoding and all that was learnt filled in.
         winner: The selected candidate; None if the search ended without one.
         candidates: All candidates, the winner first, if the procedure releases all.
         card: The privacy card.
