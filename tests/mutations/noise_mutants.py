@@ -47,7 +47,6 @@ def of_rows(draws: str) -> str:
     return ROW_NORMS.replace("self._noise)", f"lambda s, n: {draws})")
 
 
-
 MUTANTS = [
     Mutant("training: no noise", "engine/noise.py", WIDTH, WIDTH + " * 0", SCALE),
     Mutant("training: nine tenths of the noise", "engine/noise.py", WIDTH, WIDTH + " * 0.9", SCALE),

@@ -68,8 +68,14 @@ def _kinds() -> list[Way]:
     """Every kind of column, and what is learnt about columns and rows."""
 
     def way(name: str, entrance: Any = by_run, records: list[str] = FEW, **how: Any) -> Way:
-        return Way(f"{name} by {entrance.__name__}", entrance, records, schema=of_kinds(name),
-                   lengths="learnt" not in name, **how)
+        return Way(
+            f"{name} by {entrance.__name__}",
+            entrance,
+            records,
+            schema=of_kinds(name),
+            lengths="learnt" not in name,
+            **how,
+        )
 
     return [
         *(replace(way(name), slow=name in ("curves", "learnt edges")) for name in KINDS),

@@ -50,7 +50,9 @@ def test_other_rows_are_encoded_alike(kind: str, norm: bool, tmp_path: Path) -> 
 def test_other_rows_are_encoded_alike_by_every_kind(name: str, sparse: bool) -> None:
     """As a plan encodes them, what is learnt being given: and to finite numbers, without a word."""
     chosen = Spec(schema=of_kinds(name), rows=10_000, epsilon=3.0).encoding
-    learnt, _ = learn_bounds(chosen, table(NULL, PLACE, "words"), 1.0, lambda s, n: np.zeros(n, int))
+    learnt, _ = learn_bounds(
+        chosen, table(NULL, PLACE, "words"), 1.0, lambda s, n: np.zeros(n, int)
+    )
     declared = with_learnt(learnt, {LEARNT_OF_ROWS: (0.7,)})
     expected = None
     for record in RECORDS:

@@ -52,7 +52,9 @@ def test_a_record_looks_like_a_null_record(way: Way, witness: Witness) -> None:
 
 
 def test_rows_are_scaled_with_and_without_learning() -> None:
-    plans = {way.name: way.plan for way in WAYS if way.name in ("learnt by by_run", "curves by by_run")}
+    plans = {
+        way.name: way.plan for way in WAYS if way.name in ("learnt by by_run", "curves by by_run")
+    }
     assert plans["learnt by by_run"].questions.norms is not None
     assert plans["curves by by_run"].spec.encoding.columns[0].is_spline
 
