@@ -34,7 +34,8 @@ _NAMES = [f"x{i}" for i in range(WEIGHTS)]
 _SCHEMA = Schema(
     name="audit",
     target=Target(column="y", classes=("0", "1")),
-    columns=tuple(Numeric(name=name, bounds=(0.0, 1.0)) for name in _NAMES),
+    row_scale=1.0,  # rows as they are, numbers as numbers: the laws are worked out for these
+    columns=tuple(Numeric(name=name, bounds=(0.0, 1.0), encode="linear") for name in _NAMES),
 )
 _NO, _YES, _NULL = 0.0, 1.0, 2.0  # the classes, and one that is not declared
 

@@ -17,6 +17,7 @@ OWN_CELLS = SCALE + "rows_are_scaled_by_their_own_cells"
 OLD = "tests/formats/test_old_formats.py::test_fields_added_since_leave_old_fingerprints_alone"
 TEXTS = "tests/schema/test_texts_images.py::test_texts_keep_the_contract"
 
+NO_SCALE = "        if self.row_scale is None:\n            del"
 COSTS = "planning/role_costs.py"
 TOTAL = "np.sum(levels * np.diff(below, prepend=0.0)) + above"
 COUNTS = "exact = np.bincount(bins[known], minlength=8 * OCTAVES)"
@@ -123,14 +124,12 @@ MUTANTS = [
            "present.data[:] = RUN_WEIGHT**longer * np.log1p(len(found))",
            "tests/schema/test_texts_images.py::test_many_texts_are_read_part_by_part"),
     Mutant("old fingerprints change: row_scale", "schema/schema.py",
-           "        if self.row_scale is None:\n            del", "        if False:\n            del",
-           OLD),
+           NO_SCALE, NO_SCALE.replace("self.row_scale is None", "False"), OLD),
     Mutant("old fingerprints change: the target's ignore_case", "schema/schema.py",
            "if not self.target.ignore_case:", "if False:", OLD),
     Mutant("old fingerprints change: encode", "schema/kinds/numeric.py",
            'frozenset({"encode", "bins", "edges", "scale"})',
            'frozenset({"bins", "edges", "scale"})', OLD),
     Mutant("a fingerprint that does not see row_scale", "schema/schema.py",
-           "        if self.row_scale is None:\n            del", "        if True:\n            del",
-           OLD),
+           NO_SCALE, NO_SCALE.replace("self.row_scale is None", "True"), OLD),
 ]  # fmt: skip

@@ -53,20 +53,21 @@ _TARGETS: dict[str, dict[str, Any]] = {
 
 
 def schema(goal: str = "words", *, learn: bool = False, norm: bool = False) -> Schema:
-    """learn: the bounds of two columns are learnt. norm: rows are scaled to a norm; then no bin
-    takes unknown words, so that a record can be all zeros, or all but."""
+    """learn: the bounds of two columns are learnt. norm: rows are scaled to a norm; numbers are no
+    curves then and no bin takes unknown words, so that a record can be all zeros, or all but."""
     bounds: dict[str, dict[str, Any]] = {"age": {"bounds": (0, 100)}, "dose": {"bounds": (0, 1)}}
     if learn:
         outer = {"age": (0, 128), "dose": (-1, 3)}
         bounds = {name: {"bounds": "learn", "outer": pair} for name, pair in outer.items()}
+    line = "linear" if norm else None
     return Schema(
         name="neighbours",
         row_norm=1.5 if norm else None,
         target=Target(column="goal", **_TARGETS[goal]),
         columns=(
-            Numeric(name="age", **bounds["age"], missing=0 if norm else 20),
-            Numeric(name="dose", **bounds["dose"], missing=0 if norm else None),
-            Numeric(name="member", bounds=(0, 1), missing=0 if norm else None),
+            Numeric(name="age", **bounds["age"], missing=0 if norm else 20, encode=line),
+            Numeric(name="dose", **bounds["dose"], missing=0 if norm else None, encode=line),
+            Numeric(name="member", bounds=(0, 1), missing=0 if norm else None, encode=line),
             Categorical(name="job", categories=("clerk", "smith"), other=not norm),
             Categorical(name="day", categories=("2020-01-01", "2020-01-02")),
         ),

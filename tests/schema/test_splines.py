@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_a_knot_has_all_of_its_own_weight(pair, spaced, pieces, missing):
     knots = column.knots
     assert len(knots) == pieces + 1
     assert (knots[0], knots[-1]) == pair
-    assert all(a < b for a, b in zip(knots, knots[1:], strict=False))
+    assert all(a < b for a, b in pairwise(knots))
     found = weights(column, list(knots))
     assert np.array_equal(found[:, : pieces + 1], np.eye(pieces + 1))
 
@@ -76,7 +77,9 @@ def test_a_missing_cell_is_its_declared_number_or_a_case_apart(missing):
 
 def test_other_cells_move_no_knot():
     column = Numeric(name="x", bounds=(0, 10), encode="spline", bins=5)
-    alone = column.encode(cells_of([3.3]))
-    beside = column.encode(cells_of([3.3, -1e9, 1e9, 4.0]))
-    assert np.array_equal(alone.positions[0], beside.positions[0])
-    assert np.array_equal(alone.values[0], beside.values[0])
+    for cell in (0.5, 3.3, 9.5):  # in the first piece, within, in the last
+        alone = column.encode(cells_of([cell]))
+        for others in ([], [0.1, 9.9], [-1e9, 1e9, 4.0]):
+            beside = column.encode(cells_of([cell, *others]))
+            assert np.array_equal(alone.positions[0], beside.positions[0])
+            assert np.array_equal(alone.values[0], beside.values[0])
