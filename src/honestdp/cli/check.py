@@ -69,7 +69,9 @@ def sample(
     schema: Annotated[Path, typer.Argument(help="The schema to try.")],
     data: Annotated[
         list[str],
-        typer.Argument(metavar="SAMPLE", help="Files, a folder or a URL with rows that are public."),
+        typer.Argument(
+            metavar="SAMPLE", help="Files, a folder or a URL with rows that are public."
+        ),
     ],
     delimiter: Delimiter = None,
     decimal: Decimal = None,
