@@ -170,8 +170,8 @@ class Numeric(Column):
         if self.is_spline and not isinstance(edges, tuple):
             # As without a curve, which a plan may have chosen: the pairs stay those declared
             edges, bins = None, BINS // 2
-        changed = {"encode_as": "bins", "edges": edges, "scale": None}
-        changed["bins"] = None if isinstance(edges, tuple) else bins
+        counted = None if isinstance(edges, tuple) else bins
+        changed = {"encode_as": "bins", "bins": counted, "edges": edges, "scale": None}
         return self.model_copy(update=changed)
 
     @property
