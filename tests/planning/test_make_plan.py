@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,9 +15,10 @@ from honestdp.engine import Linear, TwoLayer, size
 from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.costs import default_delta
 from honestdp.planning.questions import Question, gaussian_mu
-from honestdp.planning.role_costs import RoleCosts, Scoring, free_noise
+from honestdp.planning.role_costs import RoleCosts, Scoring, free_noise, priced_after
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
+from honestdp.privacy.events import Composition as Several
 from honestdp.privacy.events import Gaussian, Pure, Repeated, Selection, training
 from honestdp.privacy.runs import Capped, Poisson, geometric
 from honestdp.privacy.spending import Budget
@@ -351,3 +352,20 @@ def test_noise_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid_for():
     for kind in ("scores", "pick"):
         with pytest.raises(InputError, match=r"score_noise=2000000.0: must be at most 1e\+06"):
             Scoring.of(kind, 2e6)
+
+
+def test_a_procedure_that_inherits_its_event_and_does_more_pays_for_it():
+    @dataclass(frozen=True)
+    class Twice(Composition):
+        def price(self, bound, run, final, delta):
+            return guarantee.epsilon(Repeated(run, 2 * self.candidates), delta, bound)
+
+        def curve(self, run, final, delta):
+            return guarantee.rdp_curve(Repeated(run, 2 * self.candidates))
+
+    event = training(0.01, 2.0, 100)
+    alone, question = (event, event), Gaussian(20.0)
+    search = priced_after(Twice(4), "pld", None, alone, 1e-6)
+    assert search < priced_after(Twice(4), "pld", question, alone, 1e-6)
+    tight = guarantee.epsilon(Several(question, Repeated(event, 4)), 1e-6)
+    assert priced_after(Composition(4), "pld", question, alone, 1e-6) == tight

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from honestdp.errors import InputError
@@ -37,6 +38,22 @@ def test_two_gaussians_cost_what_one_gaussian_does(first, second, delta):
     assert exact <= found
     if first <= second / 2:  # as a question is: a small part of the budget
         assert found <= 1.04 * exact
+
+
+def test_the_smallest_deltas_do_not_cancel():
+    """Below 1e-16 of what it would be subtracted from, a probability must not be lost."""
+
+    def epsilon(mu: float, delta: float) -> float:
+        def log_delta(epsilon: float) -> float:
+            first, second = (log_ndtr(sign * mu / 2 - epsilon / mu) for sign in (1, -1))
+            return float(first + np.log1p(-np.exp(epsilon + second - first)))
+
+        if log_delta(1e-9) <= math.log(delta):
+            return 1e-9
+        return float(brentq(lambda e: log_delta(e) - math.log(delta), 1e-9, 100.0))
+
+    found = epsilon_after_gaussian(lambda d: epsilon(1.0, d), 0.5, 1e-25)
+    assert epsilon(math.hypot(1.0, 2.0), 1e-25) <= found
 
 
 @pytest.mark.parametrize("first", [0.05, 0.5])

@@ -17,6 +17,7 @@ from schema_examples import small_schema
 
 from honestdp import Spec, make_plan
 from honestdp.errors import InputError
+from honestdp.planning.encoding import with_encoding
 from honestdp.runner.run import run
 from honestdp.schema import (
     Boolean,
@@ -35,7 +36,7 @@ from honestdp.schema import (
     Text,
     column_kinds,
 )
-from honestdp.schema.cells import Cells
+from honestdp.schema.cells import Cells, cells
 from honestdp.schema.infer import infer_schema
 from honestdp.testing.columns import check_column_kind
 
@@ -47,7 +48,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from honestdp.schema import Column, Entries, column_kinds
-from honestdp.schema.cells import Cells
+from honestdp.schema.cells import Cells, cells
 from honestdp.schema.fields import Categories
 
 
@@ -363,3 +364,32 @@ def test_old_names_of_fields_still_work_for_a_while(old) -> None:
 
     with pytest.warns(DeprecationWarning, match=f"{old} is now"):
         assert getattr(fields, old) is getattr(fields, fields._RENAMED[old])
+
+
+@pytest.mark.parametrize("form", ["%d %d", "%Y%Y", "%Q", "%"])
+def test_a_format_that_reads_no_date_is_refused_before_any_cell(form):
+    """`strptime` raises `re.error` for a letter that is there twice, with the first cell."""
+    with pytest.raises(InputError, match="strptime"):
+        Date(name="born", first="1900-01-01", last="1999-12-31", format=form)
+
+
+def test_no_cell_overflows_a_narrow_scale():
+    column = Numeric(name="x", bounds=(-1e300, 1e300), encode="linear", scale=(0, 1e-300))
+    with np.errstate(all="raise", under="ignore"):
+        assert column.encode(cells([1e300, -1e300, 0.0])).values.tolist() == [[2.0], [-2.0], [0.0]]
+
+
+def test_a_pair_is_the_same_when_the_plan_has_chosen_curves_and_the_schema_is_read_again():
+    schema = Schema(
+        name="visits",
+        target=Target(column="back", classes=["no", "yes"]),
+        columns=[
+            Numeric(name="age", bounds=(0, 100)),
+            Categorical(name="ward", categories=["a", "b"]),
+            Cross(name="both", columns=["age", "ward"]),
+        ],
+    )
+    chosen = with_encoding(schema, 100_000, 1.0, enrich=True, scale=True)
+    assert chosen.columns[0].is_spline
+    again = Schema(**chosen.model_dump())
+    assert again.encoded_names == chosen.encoded_names

@@ -152,3 +152,21 @@ def test_what_learning_refuses() -> None:
         learn_bounds(wages(), good, 1.0, lambda scale, count: np.full(count, np.nan))
     with pytest.raises(InputError, match="no column 'wage'"):
         learn_bounds(wages(), {"debt": [1]}, 1.0, no_noise)
+
+
+@pytest.mark.parametrize("outer", [(1e6, 1e6 + 1e-4), (-1e300, 1e300)])
+def test_no_noisy_count_makes_learnt_facts_impossible(outer):
+    """What is learnt is a schema, whichever counts stand out: the run was paid for."""
+    column = Numeric(
+        name="x", bounds="learn", outer=outer, encode="both", bins=64, edges="learn", scale="learn"
+    )
+    with np.errstate(all="raise", under="ignore"):
+        for cell in range(512):
+            noisy = np.zeros(512)
+            noisy[cell] = 1000.0
+            assert not column.with_learnt(column.learnt_from(noisy, 1.0, 1000)).learns
+
+
+def test_a_range_without_room_is_refused_before_it_is_paid_for():
+    with pytest.raises(InputError, match="too narrow"):
+        Numeric(name="x", bounds="learn", outer=(1e15, 1e15 + 1))

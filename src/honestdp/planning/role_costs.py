@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from honestdp.errors import fail
 from honestdp.privacy import guarantee
 from honestdp.privacy.after_gaussian import epsilon_after_gaussian
@@ -110,10 +112,20 @@ def priced_after(
     if before is None:
         return priced(procedure, bound, *runs, delta)
     whole = procedure.event(runs[0])
-    if whole is not None and guarantee.is_gaussian(whole):
+    if whole is not None and _is_all(whole, procedure, runs, delta):
         return guarantee.epsilon(Composition(before, whole), delta, bound)  # type: ignore[arg-type]
     noise = guarantee.gaussian_noise(before)
     return epsilon_after_gaussian(lambda d: priced(procedure, bound, *runs, d), noise, delta)
+
+
+def _is_all(event: Event, procedure: Procedure, runs: tuple[Event, Event], delta: float) -> bool:
+    """Whether an event is made of Gaussians and costs no less than the procedure's own curve: a
+    procedure that inherits `event` and does more than that is priced by its `price`."""
+    if not guarantee.is_gaussian(event):
+        return False
+    own, known = curve_of(procedure, *runs, delta), guarantee.rdp_curve(event)
+    same = np.array_equal(own.orders, known.orders)
+    return same and bool((own.values <= known.values).all())
 
 
 def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) -> float | None:

@@ -53,11 +53,13 @@ def epsilon_after_gaussian(
     if not len(levels):
         return math.inf
 
+    rises = np.diff(levels, append=1.0)  # at the last, delta rises to 1
+
     def total(epsilon: float) -> float:
-        # P(L <= epsilon - e_j), which rises with j
-        below = ndtr((epsilon - epsilons - mu**2 / 2) / mu)
-        above = ndtr(-(epsilon - epsilons[-1] - mu**2 / 2) / mu)
-        return float(np.sum(levels * np.diff(below, prepend=0.0)) + above) * (1 + 1e-9)
+        # The theorem's sum in the order of P(L > epsilon - e_j): no term is below 0, so that none
+        # cancels, however small delta is
+        above = ndtr((mu**2 / 2 - (epsilon - epsilons)) / mu)
+        return float(levels[0] + rises @ above) * (1 + 1e-9)
 
     low, high = 0.0, max(2 * float(epsilons[0]), mu)
     while total(high) > delta:

@@ -75,7 +75,10 @@ class PrivateData:
         check_rows(plan.spec, opened.rows)
         learner = _Learner(plan, opened, target, randomness)
         learnt = journal.learnt(learner.learn)
-        schema = with_learnt(plan.spec.encoding, learnt)
+        try:
+            schema = with_learnt(plan.spec.encoding, learnt)
+        except InputError:  # its text shows learnt values, and another attempt would learn others
+            raise InputError("schema: what was learnt does not fit a column's kind") from None
         encoded = learner.encode(schema)
         journal.check_rows(lambda: _bytes(encoded))
         training, validation = split(plan)

@@ -107,7 +107,8 @@ class Histogram:
         """The mean and the standard deviation, each row taken to be in the middle of its cell."""
         middles = (self.edges[:-1] + self.edges[1:]) / 2
         mean = float(self.shares @ middles)
-        return mean, sqrt(float(self.shares @ (middles - mean) ** 2))
+        reach = float(self.edges[-1] - self.edges[0])  # whose square may be out of range
+        return mean, reach * sqrt(float(self.shares @ ((middles - mean) / reach) ** 2))
 
 
 def fill(cuts: list[float], count: int, low: float, high: float) -> list[float]:

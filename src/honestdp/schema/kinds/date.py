@@ -72,6 +72,8 @@ class Date(Column):
             raise ValueError(f"first = {self.first}: must be before last = {self.last}")
         if len(self._years) > MOST_YEARS:
             raise ValueError(f"first and last: more than {MOST_YEARS} years; choose a shorter time")
+        if self.format is not None and not _can_be_read(self.format):
+            raise ValueError(f"format = {self.format[:30]!r}: {self.remedies['format']}")
         return self
 
     @cached_property
@@ -165,6 +167,16 @@ def _iso(text: str) -> datetime | None:
         return datetime.fromisoformat(text).replace(tzinfo=None)
     except (ValueError, OverflowError):
         return None
+
+
+def _can_be_read(form: str) -> bool:
+    """Whether dates can be written and read in this format: a wrong one raises (a letter that is
+    there twice) or fails for every cell, and that must not first be seen in the rows."""
+    try:
+        datetime.strptime(datetime(2020, 2, 28, 18, 30).strftime(form), form)
+    except Exception:  # also `re.error`
+        return False
+    return True
 
 
 def _written_as(text: str, form: str) -> datetime | None:

@@ -109,6 +109,8 @@ class Numeric(Column):
         if isinstance(self.missing, float) and not low <= self.missing <= high:
             raise ValueError(f"missing = {self.missing:g} must lie in [{low:g}, {high:g}]")
         self._check_bins()
+        if self.learns and not _has_room(low, high):
+            raise ValueError(f"[{low:g}, {high:g}] is too narrow to learn something in it")
         if isinstance(self.scale, tuple) and not self.scale[1] > 0:
             raise ValueError(f"scale = [.., {self.scale[1]:g}]: needs a width above 0")
         return self
@@ -164,8 +166,12 @@ class Numeric(Column):
     def as_one_hot(self) -> Numeric | None:
         if self.learns:
             return None
-        bins = None if isinstance(self.edges, tuple) else self.bins or BINS // 2
-        changed = {"encode_as": "bins", "bins": bins, "scale": None}
+        edges, bins = self.edges, self.bins or BINS // 2
+        if self.is_spline and not isinstance(edges, tuple):
+            # As without a curve, which a plan may have chosen: the pairs stay those declared
+            edges, bins = None, BINS // 2
+        counted = None if isinstance(edges, tuple) else bins
+        changed = {"encode_as": "bins", "bins": counted, "edges": edges, "scale": None}
         return self.model_copy(update=changed)
 
     @property
@@ -289,7 +295,8 @@ class Numeric(Column):
     def _scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(self.scale, tuple):
             shift, width = self.scale
-            return np.clip((values - shift) / width, -FARTHEST, FARTHEST)
+            with np.errstate(over="ignore"):  # no cell may warn, however small the width
+                return np.clip((values - shift) / width, -FARTHEST, FARTHEST)
         low, high = self.range
         return (values - low) / (high - low)
 
@@ -351,7 +358,7 @@ class Numeric(Column):
         if self._is_open("bounds"):
             if clear is not None:
                 found = clear.quantiles(*self.learn_quantiles)
-                low, high = found if found[0] < found[1] else (low, high)
+                low, high = found if _has_room(*found) else (low, high)
             learnt += [low, high]
         if self._is_open("edges"):
             count = self.bin_count
@@ -409,6 +416,11 @@ class Numeric(Column):
         """Suits cells that are all numbers or missing."""
         bounds = inferred_bounds(cells)
         return None if bounds is None else cls(name=name, bounds=bounds)
+
+
+def _has_room(low: float, high: float) -> bool:
+    """Whether as many bins as there may be find edges between two numbers."""
+    return bool(high - low > 4 * MOST_BINS * np.spacing(max(abs(low), abs(high))))
 
 
 def _root_spaced(shares: NDArray[np.float64], low: float, high: float) -> list[float]:

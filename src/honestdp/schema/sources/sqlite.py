@@ -11,7 +11,7 @@ from honestdp.errors import InputError, fail, one_line
 from honestdp.schema.sources.base import sources
 from honestdp.schema.sources.options import TableOptions
 from honestdp.schema.sources.sql import Answer, SqlSource
-from honestdp.schema.sources.urls import sqlite_path
+from honestdp.schema.sources.urls import sqlite_path, without_secrets
 
 
 @sources.register
@@ -24,7 +24,8 @@ class SqliteSource(SqlSource):
     def __init__(self, place: str, options: TableOptions) -> None:
         found = sqlite_path(place)
         if found is None:
-            raise fail("table", place, "write it as sqlite:///visits.db, three slashes and a path")
+            shown = without_secrets(place)
+            raise fail("table", shown, "write it as sqlite:///visits.db, three slashes and a path")
         self._path = Path(found)
         if not self._path.is_file():
             raise InputError(f"{found}: there is no such database file; give the path of one")

@@ -15,7 +15,8 @@ from typing import NamedTuple
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _QUERY = re.compile(r"[?&]query=")
 _PASSWORD = re.compile(r"^([^:]+://[^:/@]*):.*@", re.DOTALL)  # to the last @: it may hold one
-_SECRET = re.compile(r"(?<=[?&])[^=&]*(?:pass|pwd|secret|token|key)[^=&]*=[^&]*&?", re.IGNORECASE)
+# In the name or in the value: odbc_connect=DRIVER=..;PWD=.. holds a password, too
+_SECRET = re.compile(r"(?<=[?&])[^&]*(?:pass|pwd|secret|token|key|cred|auth)[^&]*&?", re.IGNORECASE)
 _SQLITE = re.compile(r"^(sqlite(?:\+\w+)?:///)([^?]+)(.*)$", re.DOTALL | re.IGNORECASE)
 
 
