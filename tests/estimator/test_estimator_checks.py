@@ -18,7 +18,7 @@ def simulation(model: str, **options) -> HonestSearch:
     # A budget that hides nothing: the checks want a model that has learnt.
     setting = {"rule": "dpsgd", "learning_rate": 0.5, "clip_norm": 3.0}
     return HonestSearch(
-        model, setting, epsilon=1e4, steps=100, schema="infer", random_state=0, **options
+        model, setting, epsilon=1e4, steps=300, schema="infer", random_state=0, **options
     )
 
 

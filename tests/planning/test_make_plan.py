@@ -208,7 +208,10 @@ def test_auto_takes_the_least_noise_and_says_why():
 
 
 def test_the_defaults_are_functions_of_public_facts():
-    given = {"schema": SCHEMA, "rows": 39073, "epsilon": 1.0}
+    opened = tuple(c.model_copy(update={"encode_as": None}) for c in SCHEMA.columns[:2])
+    left = {"columns": (*opened, SCHEMA.columns[2]), "row_scale": None}
+    schema = SCHEMA.model_copy(update=left)  # leaves its encoding open
+    given = {"schema": schema, "rows": 39073, "epsilon": 1.0}
     plan = make_plan(Spec(**given))
     assert (plan.training.steps, plan.training.lot_size) == (976, 625)
     assert 2 <= plan.noise_multiplier <= 3
@@ -220,11 +223,10 @@ def test_the_defaults_are_functions_of_public_facts():
     assert plan.row_norm == (3.0, "follows from the schema")
     assert [column.encode_as for column in plan.spec.encoding.columns[:2]] == ["spline", "spline"]
     assert plan.spec.encoding.row_scale == pytest.approx(3 / (1 + 2 * 2 / 3) ** 0.5)
-    declared = SCHEMA.model_copy(update={"row_norm": 2.0})
+    declared = schema.model_copy(update={"row_norm": 2.0})
     assert make_plan(spec(declared)).spec.encoding.row_scale == 1.5
     assert make_plan(spec(declared, grid=GRID)).row_norm == (2.0, "declared")
-    lines = tuple(c.model_copy(update={"encode_as": "linear"}) for c in SCHEMA.columns[:2])
-    numbers = SCHEMA.model_copy(update={"columns": lines})
+    numbers = schema.model_copy(update={"columns": SCHEMA.columns[:2]})
     learnt = make_plan(spec(numbers))
     assert learnt.row_norm == (3.0, "learnt with noise")
     assert learnt.questions.norms is not None

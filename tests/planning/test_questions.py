@@ -29,7 +29,9 @@ def asking(name: str = "untuned", columns: int = 3, **options):
     """
     learn = {"bounds": "learn", "outer": (0.0, 9.0), "encode": "linear"}
     own = tuple(Numeric(name=f"w{i}", **learn) for i in range(columns))
-    return make_plan(asked(name, schema=SCHEMA.model_copy(update={"columns": own}), **options))
+    return make_plan(
+        asked(name, schema=SCHEMA.model_copy(update={"columns": own, "row_scale": None}), **options)
+    )
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)

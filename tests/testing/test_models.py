@@ -21,7 +21,9 @@ SCHEMA = Schema(
     name="toy",
     unit="one row",
     target={"column": "y", "classes": ["no", "yes"]},
-    columns=[{"name": n, "kind": "numeric", "bounds": [-2, 2]} for n in ("a", "b")],
+    columns=[
+        {"name": n, "kind": "numeric", "bounds": [-2, 2], "encode": "linear"} for n in ("a", "b")
+    ],
 )
 
 
@@ -69,7 +71,7 @@ def test_one_from_outside_runs_and_is_saved(tmp_path):
     grid = {"rule": "dpadam", "learning_rate": [0.5, 1.0], "module__reach": [0.5, 1.0]}
     facts = {"schema": SCHEMA, "rows": 300, "epsilon": 100.0, "steps": 60, "lot_size": 60}
     spec = Spec(**facts, model="quadratic", grid=grid, procedure="composition")
-    assert spec.parameters == 5  # too few rows for bins
+    assert spec.parameters == 5
     assert spec.model_name == "quadratic"
     release = run(make_plan(spec), table(), seed=1)
     assert (release.predict(table()) == table()["y"]).mean() > 0.8

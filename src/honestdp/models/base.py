@@ -54,6 +54,10 @@ class Option:
 KAPPA, CLIP_NORM = 3.0, 0.6  # of classes, from columns of a table
 BLOCK_KAPPA, BLOCK_CLIP_NORM = 2.0, 0.3  # of classes, from words, counts or images
 NUMBER_KAPPA, NUMBER_CLIP_NORM = 0.2, 0.6  # of numbers
+# Longer steps jump over their goal where there is little noise. Gradient descent needs a rate below
+# 2/h, h the curvature: for rows of norm 3 at most 10 (squared error) and 2.5 (a logit). Averaging
+# and clipping allow several times that.
+LARGEST_RATE, BLOCK_LARGEST_RATE, NUMBER_LARGEST_RATE = 16.0, 100.0, 2.0
 
 
 class Description(Protocol):
@@ -260,7 +264,10 @@ def balanced(classes: int | None, blocks: bool = False) -> Mapping[str, Any]:
         blocks: Whether rows are mostly words, counts or images, rather than columns of a table.
     """
     if classes is None:
-        kappa, clip_norm = NUMBER_KAPPA, NUMBER_CLIP_NORM
+        kappa, clip_norm, largest = NUMBER_KAPPA, NUMBER_CLIP_NORM, NUMBER_LARGEST_RATE
+    elif blocks:
+        kappa, clip_norm, largest = BLOCK_KAPPA, BLOCK_CLIP_NORM, BLOCK_LARGEST_RATE
     else:
-        kappa, clip_norm = (BLOCK_KAPPA, BLOCK_CLIP_NORM) if blocks else (KAPPA, CLIP_NORM)
-    return {"rule": "balanced", "kappa": kappa, "clip_norm": clip_norm, "average": True}
+        kappa, clip_norm, largest = KAPPA, CLIP_NORM, LARGEST_RATE
+    own = {"kappa": kappa, "clip_norm": clip_norm, "largest_rate": largest}
+    return {"rule": "balanced", **own, "average": True}

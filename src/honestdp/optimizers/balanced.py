@@ -37,6 +37,7 @@ class Balanced(DPSGD):
     summary = "gradient descent whose step size follows from the noise, the steps and the rows"
     hyperparameters = (
         Hyperparameter("kappa", 2.0, positive, "by how much noise may move a typical logit"),
+        Hyperparameter("largest_rate", 1e12, positive, "limit on the step size"),
     )
     scales_with_lot = False  # its rate is worked out for every lot size anew
     follows_noise = True
@@ -54,7 +55,7 @@ class Balanced(DPSGD):
 
     def rate(self, candidate: Candidate, steps: int, lot_size: float) -> float:
         assert candidate.row_norm is not None
-        return balanced_rate(
+        found = balanced_rate(
             candidate.hyperparameters["kappa"],
             lot_size,
             candidate.noise_multiplier,
@@ -62,3 +63,4 @@ class Balanced(DPSGD):
             steps,
             candidate.row_norm,
         )
+        return min(found, candidate.hyperparameters["largest_rate"])
