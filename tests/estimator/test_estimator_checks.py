@@ -16,7 +16,7 @@ EXPECTED_FAILURES: dict[str, str] = {}  # at most six, each with its privacy rea
 
 def simulation(model: str, **options) -> HonestSearch:
     # A budget that hides nothing: the checks want a model that has learnt.
-    setting = {"rule": "dpsgd", "learning_rate": 0.5, "clip_norm": 3.0}
+    setting = {"rule": "dpsgd", "learning_rate": 0.2, "clip_norm": 3.0}
     return HonestSearch(
         model, setting, epsilon=1e4, steps=300, schema="infer", random_state=0, **options
     )
