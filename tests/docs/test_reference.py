@@ -16,7 +16,20 @@ from honestdp.ledger.chain import Opening
 from honestdp.planning.spec import AUTO
 from honestdp.procedures import procedures
 from honestdp.release import card
-from honestdp.schema import Categorical, Numeric, Schema, Target
+from honestdp.schema import (
+    Boolean,
+    Categorical,
+    Counts,
+    Cross,
+    Date,
+    Hashed,
+    Image,
+    Numeric,
+    Ordinal,
+    Schema,
+    Target,
+    Text,
+)
 
 DOCS = ROOT / "docs"
 
@@ -40,12 +53,21 @@ def section(text: str, heading: str) -> str:
         ("The table", Schema),
         ("A numeric column", Numeric),
         ("A categorical column", Categorical),
+        ("Categories with an order", Ordinal),
+        ("Yes or no", Boolean),
+        ("A date or a time", Date),
+        ("Thousands of categories", Hashed),
+        ("Two columns together", Cross),
+        ("Counts", Counts),
+        ("A column of text", Text),
+        ("An image", Image),
         ("The target", Target),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_the_schemas_fields(heading: str, kind: type) -> None:
-    assert rows(section(page("schema.md"), heading)) == set(kind.model_fields)
+    fields = {field.alias or name for name, field in kind.model_fields.items()}
+    assert rows(section(page("schema.md"), heading)) == fields
 
 
 def test_the_cards_fields() -> None:
