@@ -40,7 +40,8 @@ def reached(case: Case, score: str, at: int, found: Sequence[float]) -> str:
     if score not in case.goals:
         return "-"
     goal = case.goals[score][at]
-    return f"{goal:.3f} {'met' if mean(found) >= goal else 'missed'}"
+    short = goal - mean(found)
+    return f"{goal:.3f} met" if short <= 0 else f"{goal:.3f} short by {short:.4f}"
 
 
 def _line(case: Case, shown: str, score: str, at: int, cells: dict[str, Row]) -> list[str]:
