@@ -13,7 +13,7 @@ DOTS := awk '/^(Collecting|Requirement|Installing)/ { printf "."; fflush() } END
 RESULTS := reproduction/src/honestdp_reproduction/results
 DEMO := build/demo
 
-.PHONY: demo check test browser test-slow test-nightly bench bench-plan bench-search bench-defaults bench-opacus paper docs clean help
+.PHONY: demo check test browser test-slow test-nightly bench bench-plan bench-search bench-defaults bench-representation bench-opacus paper docs clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make paper           the paper's experiments: what has no results yet (hours; HONESTDP_DATA), docs/paper.md"
 	@echo "make docs            the documentation site, in build/site"
 	@echo "make bench-defaults  where the default lot size, steps and kappa come from (15 minutes; HONESTDP_DATA)"
+	@echo "make bench-representation  what the default encoding gains, table by table (an hour; HONESTDP_DATA)"
 
 # Made anew when what it is made from changes; otherwise a second run starts at once. The demo needs
 # the library alone; everything else the tools of its developers and the reproduction of the paper.
@@ -83,6 +84,9 @@ bench-search: $(READY)
 
 bench-defaults: $(READY)
 	$(BIN)/python benchmarks/defaults.py
+
+bench-representation: $(READY)
+	$(BIN)/python benchmarks/representation.py
 
 bench-opacus: $(READY)
 	$(BIN)/python benchmarks/opacus_optuna.py

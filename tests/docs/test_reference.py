@@ -16,7 +16,20 @@ from honestdp.ledger.chain import Opening
 from honestdp.planning.spec import AUTO
 from honestdp.procedures import procedures
 from honestdp.release import card
-from honestdp.schema import Categorical, Numeric, Schema, Target
+from honestdp.schema import (
+    Boolean,
+    Categorical,
+    Counts,
+    Cross,
+    Date,
+    Hashed,
+    Image,
+    Numeric,
+    Ordinal,
+    Schema,
+    Target,
+    Text,
+)
 
 DOCS = ROOT / "docs"
 
@@ -40,6 +53,14 @@ def section(text: str, heading: str) -> str:
         ("The table", Schema),
         ("A numeric column", Numeric),
         ("A categorical column", Categorical),
+        ("Categories with an order", Ordinal),
+        ("Yes or no", Boolean),
+        ("A date or a time", Date),
+        ("Thousands of categories", Hashed),
+        ("Two columns together", Cross),
+        ("Counts", Counts),
+        ("A column of text", Text),
+        ("An image", Image),
         ("The target", Target),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
