@@ -261,7 +261,7 @@ def balanced(classes: int | None, blocks: bool = False) -> Mapping[str, Any]:
 
     Args:
         classes: Number of classes of the target; None for a numeric target.
-        blocks: Whether rows are mostly words, counts or images, rather than columns of a table.
+        blocks: Whether rows are mostly words, counts, images or hundreds of other small columns.
     """
     if classes is None:
         kappa, clip_norm, largest = NUMBER_KAPPA, NUMBER_CLIP_NORM, NUMBER_LARGEST_RATE

@@ -15,6 +15,7 @@ import math
 
 from honestdp.models.base import balanced
 from honestdp.planning.costs import default_delta
+from honestdp.planning.encoding import MOST_CURVES
 from honestdp.planning.grid import Grid
 from honestdp.planning.questions import Question, Questions, share_of
 from honestdp.planning.spec import Spec
@@ -32,7 +33,8 @@ def grid(spec: Spec) -> Grid:
         return spec.grid
     setting = spec.described.setting(spec.classes)
     if setting == balanced(spec.classes):
-        setting = balanced(spec.classes, spec.encoding.has_blocks)
+        wide = spec.encoding.has_blocks or len(spec.encoding.columns) > MOST_CURVES
+        setting = balanced(spec.classes, blocks=wide)
     return Grid((setting,))
 
 
