@@ -33,7 +33,7 @@ def plan() -> Plan:
     mean, its sign changed; no gradient is clipped."""
     schema = Schema(
         name="attack",
-        columns=(Numeric(name="x", bounds=(0.0, 1.0)),),
+        columns=(Numeric(name="x", bounds=(0.0, 1.0), encode="linear"),),
         target=Target(column="y", bounds=(-1.0, 1.0)),
     )
     grid = Grid.product(rule="dpsgd", learning_rate=[1.0], clip_norm=1.0001)

@@ -60,7 +60,7 @@ MUTANTS = [
            LEDGER + "::test_a_receipt_is_released_once"),
     Mutant("reserve without asking", "ledger/budget.py",
            "if not budget.covers([*chain.spendings, spending]):", "if False:",
-           LEDGER + "::test_threads_copies_and_pickles_share_the_budget"),
+           LEDGER + "::test_a_refusal_says_what_was_asked_what_is_left_and_what_fits"),
     Mutant("asked as if nothing were spent", "ledger/budget.py",
            "if not budget.covers([*chain.spendings, spending]):",
            "if not budget.covers([spending]):", LEDGER + "::test_a_first_plan_may_have_all_of_it"),

@@ -134,11 +134,11 @@ MUTANTS = [
            "    if len(found) > (len(given) if plan.shows_all else 1):", "    if False:",
            OUTSIDE + "::test_a_procedure_cannot_release_more_than_it_says"),
     Mutant("opened before it is paid for", "runner/run.py",
-           "    account = Account(ledger, receipt, seed)\n",
-           "    account = Account(ledger, receipt, seed)\n"
-           "    from honestdp.randomness import Randomness\n"
-           "    from honestdp.resume.journal import Journal\n"
-           "    PrivateData.open(plan, table, target, 1, Randomness(), Journal())\n",
+           "        account = Account(ledger, receipt, seed)\n",
+           "        account = Account(ledger, receipt, seed)\n"
+           "        from honestdp.randomness import Randomness\n"
+           "        from honestdp.resume.journal import Journal\n"
+           "        PrivateData.open(plan, table, target, 1, Randomness(), Journal())\n",
            "tests/runner/test_run_processes.py::test_killed_runs_never_use_data_without_a_charge[20]"),
     Mutant("never released", "runner/publish.py",
            "head = ledger.release(receipt, card.digest)", "head = ledger.head",
@@ -176,7 +176,7 @@ MUTANTS = [
            " or found.shape != outputs.shape[:2]", "",
            METRICS + "::test_values_of_another_shape_are_never_summed[one number]"),
     Mutant("a metric is first tried on the table", "runner/run.py",
-           "    check_search(plan, models)\n", "",
+           "        check_search(plan, models)\n", "",
            METRICS + "::test_a_metric_that_breaks_the_contract_is_refused_before_the_charge"
            "[one number]"),
     Mutant("a metric that mixes rows", "engine/score.py",
