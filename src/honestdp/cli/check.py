@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
+from honestdp.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Json,
+    Query,
+    Quiet,
+    Sheet,
+    table_file,
+)
 
 if TYPE_CHECKING:
+    from honestdp.schema import TableFile
     from honestdp.schema.table_check import TableCheck
 
 MISFIT = 5  # exit code of a table that does not fit its schema
 OWNER = 0o600
-
-
-class Written(NamedTuple):
-    """How a table is written, as the options say."""
-
-    delimiter: str | None
-    decimal: str | None
-    encoding: str | None
-    sheet: str | None
-    query: str | None
 
 
 def command(
@@ -54,8 +54,9 @@ def command(
     Example: honestdp check visits.csv --schema visits.toml
     """
     console = Console(json_, quiet)
-    written = Written(delimiter, decimal, encoding, sheet, query)
-    found = _found(data, written, schema, console, public=False)
+    with console.busy("counting"):
+        table = table_file(data, delimiter, decimal, encoding, sheet, query)
+        found = _found(table, schema, public=False)
     if out is None:
         console.answer(str(found), found.to_dict())
     else:
@@ -89,18 +90,15 @@ def sample(
     Example: honestdp schema check visits.toml sample.csv
     """
     console = Console(json_, quiet)
-    written = Written(delimiter, decimal, encoding, sheet, query)
-    found = _found(data, written, schema, console, public=True)
+    with console.busy("counting"):
+        table = table_file(data, delimiter, decimal, encoding, sheet, query)
+        found = _found(table, schema, public=True)
     console.answer(str(found), found.to_dict())
     raise typer.Exit(0 if found.fits else MISFIT)
 
 
-def _found(
-    data: list[str], written: Written, schema: Path, console: Console, *, public: bool
-) -> TableCheck:
-    with console.busy("counting"):
-        from honestdp.schema import Schema, TableFile
-        from honestdp.schema.check import check
+def _found(table: TableFile, schema: Path, *, public: bool) -> TableCheck:
+    from honestdp.schema import Schema
+    from honestdp.schema.check import check
 
-        table = TableFile(data, **written._asdict())
-        return check(Schema.load(schema, columns=table.names), table, public=public)
+    return check(Schema.load(schema, columns=table.names), table, public=public)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from honestdp.schema import TableFile
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress messages.")]
@@ -26,6 +29,22 @@ Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; by default
 Query = Annotated[
     str | None, typer.Option(metavar="SQL", help="Query to a database; its rows are the table.")
 ]
+
+
+def table_file(
+    data: list[str],
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    sheet: str | None,
+    query: str | None,
+) -> TableFile:
+    """The table that a command is given, written as its options say."""
+    from honestdp.schema import TableFile
+
+    return TableFile(
+        data, delimiter=delimiter, decimal=decimal, encoding=encoding, sheet=sheet, query=query
+    )
 
 
 def whole(text: str) -> int:

@@ -10,7 +10,16 @@ from typing import IO, Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
+from honestdp.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Json,
+    Query,
+    Quiet,
+    Sheet,
+    table_file,
+)
 from honestdp.errors import InputError
 
 
@@ -46,17 +55,10 @@ def command(
     with console.busy("predicting"):
         from honestdp.release.saved import load
         from honestdp.release.unexpected import unexpected
-        from honestdp.schema import TableFile, open_rows
+        from honestdp.schema import open_rows
 
         found = load(run)
-        table = TableFile(
-            data,
-            delimiter=delimiter,
-            decimal=decimal,
-            encoding=encoding,
-            sheet=sheet,
-            query=query,
-        )
+        table = table_file(data, delimiter, decimal, encoding, sheet, query)
         rows = open_rows(found.schema, table)
         answers = found.predict(rows, warn=False).tolist()
         column, classes = found.schema.target.column, found.schema.target.classes

@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet
+from honestdp.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Json,
+    Query,
+    Quiet,
+    Sheet,
+    table_file,
+)
 from honestdp.errors import InputError
 
 
@@ -45,7 +54,7 @@ def command(
 
     Example: honestdp schema visits.csv --target readmitted --out visits.toml
     """
-    from honestdp.schema import Schema, TableFile, from_header
+    from honestdp.schema import Schema, from_header
     from honestdp.schema.codebook import write
 
     if to_codebook is not None:
@@ -54,9 +63,7 @@ def command(
         schema = Schema.load(data[0])
         text, out = write(to_codebook, schema.columns, schema.target), to_codebook
     else:
-        table = TableFile(
-            data, delimiter=delimiter, decimal=decimal, encoding=encoding, sheet=sheet, query=query
-        )
+        table = table_file(data, delimiter, decimal, encoding, sheet, query)
         text = from_header(table, target=target, codebook=codebook)
     if out is None:
         typer.echo(json.dumps({"schema": text}, indent=2) if json_ else text, nl=json_)

@@ -35,10 +35,7 @@ class Text(Column):
 
     label: ClassVar[str] = "text"
     form: ClassVar[tuple[str, ...]] = ('kind = "text"',)
-    form_help: ClassVar[tuple[str, ...]] = (
-        'kind = "text"                                 free text, as hashed words and pairs of '
-        "words",
-    )
+    form_help: ClassVar[tuple[str, ...]] = ("free text, as hashed words and pairs of words",)
     remedies: ClassVar[dict[str, str]] = {
         "buckets": "must be a whole number from 2 to 1048576, such as 16384",
         "ngrams": "must be 1, 2 or 3",
