@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Generator
@@ -13,6 +14,12 @@ import pytest
 def pytest_configure() -> None:
     """A shell starts its background jobs with Ctrl-C ignored; the tests mean it as usual."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays: the garbage collector need not look at it after every few tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -93,12 +93,12 @@ def test_a_search_on_a_subset_stays_on_it() -> None:
     table = np.full((2, COUNT), 100, dtype=np.int64)
     table[1, BEST] = 900
     procedure = SubsetTuning(COUNT, geometric(0.001), 0.1)
-    found = play(procedure, table, 0.0, 400, np.random.default_rng(3))
+    found = play(procedure, table, 0.0, 100, np.random.default_rng(3))
     assert (found.setting == BEST)[found.repetition == 1].mean() > 0.9
     assert (found.setting == BEST)[found.repetition == 0].mean() < 0.1
     assert 0.3 < (found.repetition == 1).mean() < 0.7
     # Without a subset, each run comes from a repetition of its own.
-    mixed = play(RandomStopping(COUNT, 0.001), table, 0.0, 400, np.random.default_rng(3))
+    mixed = play(RandomStopping(COUNT, 0.001), table, 0.0, 100, np.random.default_rng(3))
     assert (mixed.repetition == 1).mean() > 0.8
 
 

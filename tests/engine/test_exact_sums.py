@@ -55,7 +55,7 @@ def moved(path, X, y, record, params, clip, classes, **more) -> list[int]:
     return [int((row**2).sum()) for row in sums[0] - sums[1]]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     path=st.sampled_from(PATHS),
     kind=st.sampled_from(sorted(KINDS)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+@lru_cache
 def plan_of(kind: str, **changes: Any) -> Plan:
     facts: dict[str, Any] = {"rows": ROWS, "epsilon": 2.0, "delta": 1e-4, "steps": 4, "lot_size": 8}
     return make_plan(Spec(schema=SCHEMA, **{**facts, **KINDS[kind], **changes}))

@@ -21,10 +21,10 @@ LAST = 400  # no run here passes so many points
 
 def points(kind: str) -> list:
     """Some points of every procedure in the quick run, more in the slow one, all in the nightly."""
-    quick = {"random-repeats": range(1, LAST, 13), "subset-tuning": range(2, LAST, 17)}
+    quick = {"random-repeats": range(1, LAST, 26), "subset-tuning": range(2, LAST, 34)}
     more = pytest.param(kind, range(1, LAST, 6), id=f"{kind}-more", marks=pytest.mark.slow)
     every = pytest.param(kind, range(1, LAST), id=f"{kind}-all", marks=pytest.mark.nightly)
-    return [pytest.param(kind, quick.get(kind, range(3, LAST, 23)), id=kind), more, every]
+    return [pytest.param(kind, quick.get(kind, range(3, LAST, 31)), id=kind), more, every]
 
 
 ALL = [case for kind in KINDS for case in points(kind)]
@@ -112,13 +112,12 @@ def test_what_is_kept_is_the_owners_alone_and_of_one_size(tmp_path, monkeypatch)
             if file.name == "state":
                 seen.setdefault("state", set()).add(file.stat().st_size)
 
+    plan = plan_of("random-repeats")
     for runs in (1, 50):
         monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform, runs=runs: runs)
-        for at in range(3, LAST, 17):
+        for at in range(3, LAST, 51):
             folder = tmp_path / f"{runs}-{at}"
-            if not stopped(
-                monkeypatch, at, plan_of("random-repeats"), table(), seed=1, folder=folder
-            ):
+            if not stopped(monkeypatch, at, plan, table(), seed=1, folder=folder):
                 break
             if (folder / ".private" / "state").exists():
                 look(folder)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the witness is 
 
 @pytest.mark.parametrize(
     "kills",
-    [20, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
+    [10, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
 )
 def test_killed_runs_never_use_data_without_a_charge(tmp_path: Path, kills: int) -> None:
     """The program checks after every kill; here: that kills landed everywhere."""

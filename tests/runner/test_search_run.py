@@ -232,7 +232,7 @@ def test_the_final_training_scales_what_follows_the_lot(rule, scaled, monkeypatc
 )  # fmt: skip
 def test_the_number_of_runs_has_the_law_that_was_priced(name):
     plan = make_plan(asked(name, mean_runs=3) if name != "negative-shape" else asked(name))
-    searches = 4000
+    searches = 2000
     draws = [
         [draw for some in schedule(plan, Randomness.simulation(seed), 256) for draw in some]
         for seed in range(searches)
@@ -326,12 +326,12 @@ def test_the_pick_is_the_exponential_mechanism():
     rows = examples(np.ones((4, 4), np.float32), np.ones(4, np.int64))
     params = [torch.full((5,), sign) for sign in (1.0, -1.0)]  # 4 right, 0 right
     wins = 0
-    for seed in range(4000):
+    for seed in range(1500):
         draws = [Draw(0, 0), Draw(1, 0)]
         found = noisy_scores(plan, [Linear(4, 2)], params, draws, rows, Randomness.simulation(seed))
         wins += found[0] > found[1]
     chance = 1 / (1 + np.exp(-4 / noise))
-    assert abs(wins / 4000 - chance) < 5 * np.sqrt(chance * (1 - chance) / 4000)
+    assert abs(wins / 1500 - chance) < 5 * np.sqrt(chance * (1 - chance) / 1500)
 
 
 def test_a_failed_candidate_scores_worst_and_nothing_is_raised():

@@ -58,7 +58,7 @@ def planned(rows: int, schema: Schema | None = None, budget: float = RICH) -> Pa
 
 
 @given(records=st.lists(RECORDS, min_size=1, max_size=12), other=RECORDS, place=st.integers(0, 11))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_record_moves_each_count_by_at_most_one(
     records: list[Any], other: tuple[Any, ...], place: int
 ) -> None:
@@ -145,7 +145,7 @@ def test_sound_and_broken_tables(rows: int) -> None:
     good, bad = ("5", "clerk", "north", "low"), ("1,5", "clerk", "north", "LOW")
     sound = table([bad] * (rows // 4) + [good] * (rows - rows // 4))
     broken = table([good] * (rows // 4) + [bad] * (rows - rows // 4))
-    for seed in range(50):
+    for seed in range(12):
         assert decide(check, noisy_counts(check, small_schema(), sound, normals(seed))) == []
         found = decide(check, noisy_counts(check, small_schema(), broken, normals(seed)))
         assert found == ["most cells of 'age' are not as declared",

@@ -313,7 +313,7 @@ CELLS = st.one_of(
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=8), data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_cells_encode_and_a_changed_row_changes_one_row(rows: Any, data: Any) -> None:
     schema = small_schema()
     encoded = rows_of(schema.encode(_columns(rows)))

@@ -69,7 +69,7 @@ def test_modules_keep_the_contract():
 def test_one_from_outside_runs_and_is_saved(tmp_path):
     assert "quadratic" in model_names()
     grid = {"rule": "dpadam", "learning_rate": [0.5, 1.0], "module__reach": [0.5, 1.0]}
-    facts = {"schema": SCHEMA, "rows": 300, "epsilon": 100.0, "steps": 60, "lot_size": 60}
+    facts = {"schema": SCHEMA, "rows": 300, "epsilon": 20.0, "steps": 60, "lot_size": 60}
     spec = Spec(**facts, model="quadratic", grid=grid, procedure="composition")
     assert spec.parameters == 5
     assert spec.model_name == "quadratic"

@@ -1,4 +1,4 @@
-"""Privacy losses of Poisson-sampled Gaussians, composed: dp-accounting's formulas, on arrays.
+"""Privacy losses of Gaussians, sampled or not, composed: dp-accounting's formulas, on arrays.
 
 dp-accounting inverts the loss in a Python loop over the grid and bounds the tails of a composition
 by 40 calls of scipy; together that is most of the time of a plan. Here the same formulas are
@@ -28,7 +28,8 @@ class _SampledGaussian(GaussianPrivacyLoss):  # type: ignore[misc]
 
     def get_delta_for_epsilon(self, epsilon: Floats) -> Floats:
         sign = 1.0 if self.adjacency_type is AdjacencyType.REMOVE else -1.0
-        edge = math.log1p(-self.sampling_prob)  # no outcome loses less (or gains more) than this
+        # No outcome loses less (or gains more) than this; with all rows there is no such bound
+        edge = math.log1p(-self.sampling_prob) if self.sampling_prob < 1 else -math.inf
         epsilons = np.asarray(epsilon, dtype=float)
         deltas = np.maximum(-np.expm1(epsilons), 0.0) if sign > 0 else np.zeros_like(epsilons)
         inside = sign * epsilons > edge
@@ -55,10 +56,6 @@ class _SampledGaussian(GaussianPrivacyLoss):  # type: ignore[misc]
 
 def one_step(q: float, sigma: float, step: float) -> PrivacyLossDistribution:
     """One Gaussian of this noise on a lot, on a grid of this step; pessimistic on any grid."""
-    if q == 1:
-        return privacy_loss_distribution.from_gaussian_mechanism(
-            sigma, value_discretization_interval=step
-        )
 
     def direction(kind: AdjacencyType) -> pld_pmf.PLDPmf:
         # dp-accounting's own construction takes any loss, but has no public name.
@@ -68,7 +65,10 @@ def one_step(q: float, sigma: float, step: float) -> PrivacyLossDistribution:
             use_connect_dots=True,
         )
 
-    return PrivacyLossDistribution(*map(direction, (AdjacencyType.REMOVE, AdjacencyType.ADD)))
+    remove = direction(AdjacencyType.REMOVE)
+    if q == 1:  # both directions have the same losses
+        return PrivacyLossDistribution(remove)
+    return PrivacyLossDistribution(remove, direction(AdjacencyType.ADD))
 
 
 def repeated(losses: PrivacyLossDistribution, count: int) -> PrivacyLossDistribution:
