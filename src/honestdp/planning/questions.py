@@ -22,6 +22,8 @@ from scipy.special import log_ndtr, ndtr
 
 from honestdp.errors import InputError
 from honestdp.privacy.events import Composition, Event, Gaussian, Repeated
+from honestdp.schema import Schema
+from honestdp.schema.learn import ROW_NORM
 from honestdp.units import LARGEST_NOISE
 
 Asked = TypeVar("Asked", bound="Question")
@@ -57,6 +59,15 @@ class Question(ABC):
         return Gaussian(self.noise_multiplier)
 
     @property
+    def precision(self) -> float:
+        """What it uses of the budget's precision; by default that of one Gaussian."""
+        return self.noise_multiplier**-2
+
+    def share_of_budget(self, epsilon: float, delta: float) -> float:
+        """The share of a budget that it uses; the inverse of `share_of`."""
+        return self.precision / gaussian_mu(epsilon, delta) ** 2
+
+    @property
     @abstractmethod
     def line(self) -> str:
         """The line of a plan."""
@@ -65,6 +76,15 @@ class Question(ABC):
     @abstractmethod
     def subject(self) -> str:
         """What it is about, in words for the card."""
+
+    @abstractmethod
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        """What was learnt: about what, in words, and as values by name.
+
+        Args:
+            asked: The schema of the plan, with all that is to be learnt open in it.
+            made: The same with all that was learnt.
+        """
 
     @abstractmethod
     def public(self) -> dict[str, Any]:
@@ -85,12 +105,24 @@ class AboutColumns(Question):
         return Repeated(Gaussian(self.noise_multiplier), len(self.columns))
 
     @property
+    def precision(self) -> float:
+        return len(self.columns) * self.noise_multiplier**-2
+
+    @property
     def line(self) -> str:
         return f"learnt with noise: {', '.join(self.columns)}"
 
     @property
     def subject(self) -> str:
         return f"facts about {', '.join(self.columns)}"
+
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        pairs = zip(asked.columns, made.columns, strict=True)
+        return [
+            (one.name, one.learnt_words(other), one.learnt_facts(other))
+            for one, other in pairs
+            if one.name in self.columns
+        ]
 
     def public(self) -> dict[str, Any]:
         told = {"columns": list(self.columns), "noise_multiplier": self.noise_multiplier}
@@ -111,6 +143,12 @@ class AboutNorms(Question):
     @property
     def subject(self) -> str:
         return "the norm of a typical encoded row"
+
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        scale = made.row_scale
+        assert scale is not None  # learnt before anything is released
+        words = f"norm {ROW_NORM / scale:.6g}, so every row is multiplied by {scale:.6g}"
+        return [("a typical encoded row", words, {"row_scale": scale})]
 
     def public(self) -> dict[str, Any]:
         return {"row_norm_noise": self.noise_multiplier}

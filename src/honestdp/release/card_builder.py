@@ -19,10 +19,12 @@ from honestdp.release.card import (
     Card,
     Chosen,
     Guarantee,
+    LearntFact,
     MetricFacts,
     Preprocessing,
     ProcedureFacts,
 )
+from honestdp.schema import Schema
 from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
 
@@ -35,8 +37,10 @@ def build_card(
     others: tuple[Chosen, ...],
     model_sha256: str,
     simulated: bool,
+    learnt: Schema | None = None,
 ) -> Card:
-    """Build the card, without its entry in the ledger."""
+    """Build the card, without its entry in the ledger. learnt: The schema with all that was learnt;
+    by default the card does not say what was."""
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
         "validation" if paid.get("validation", 0.0) > paid["training"] else "training"
@@ -106,6 +110,7 @@ def build_card(
         procedure_facts=ProcedureFacts(
             releases_all=plan.procedure.releases_all, selects=plan.procedure.selects
         ),
+        learnt=None if learnt is None else _learnt(plan, learnt),
     )
 
 
@@ -211,6 +216,21 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     if simulated:
         found.append(one("the randomness is secret", "it came from a known seed", holds=False))
     return tuple(found)
+
+
+def _learnt(plan: Plan, made: Schema) -> tuple[LearntFact, ...]:
+    budget = plan.spec.epsilon, plan.delta
+    return tuple(
+        LearntFact(
+            about=about,
+            words=words,
+            values=values,
+            noise=question.noise_multiplier,
+            share=float(f"{question.share_of_budget(*budget):.4g}"),
+        )
+        for question in plan.questions
+        for about, words, values in question.learnt(plan.spec.encoding, made)
+    )
 
 
 def _preprocessing(plan: Plan) -> Preprocessing:

@@ -286,6 +286,27 @@ class Column(Declaration):
         """
         raise NotImplementedError(f"{type(self).__name__}.with_learnt: see bin_of")
 
+    def learnt_facts(self, made: Self) -> dict[str, Any]:
+        """What was learnt, by field, for the card: it is paid for, and so public.
+
+        Args:
+            made: The column from `with_learnt`.
+
+        Returns:
+            The fields in which it differs from this one and that it has, as JSON holds them.
+        """
+        mine, found = (one.model_dump(mode="json", exclude_none=True) for one in (self, made))
+        return {name: value for name, value in found.items() if value != mine.get(name)}
+
+    def learnt_words(self, made: Self) -> str:
+        """What was learnt, in words for card and report.
+
+        Args:
+            made: The column from `with_learnt`.
+        """
+        facts = self.learnt_facts(made)
+        return "; ".join(f"{name} {_written(value)}" for name, value in facts.items())
+
     # What a keeper, or a user of the model, should know about cells
 
     def problems(self, cells: Cells) -> CellProblems:
@@ -374,6 +395,13 @@ class Column(Declaration):
             The column; None if the kind does not suit the cells.
         """
         return None
+
+
+def _written(value: Any) -> str:
+    """A value, or a list of them, as text: numbers with six digits."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_written, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 class ColumnKinds(Registry[type[Column]]):
