@@ -315,7 +315,8 @@ def test_every_fact_that_is_learnt_has_its_words():
     assert (
         {"bounds", "edges", "scale"} <= set(one.values) <= {"bounds", "edges", "scale", "missing"}
     )
-    assert row.about == "a typical encoded row" and row.values == {"row_scale": made.row_scale}
+    assert row.about == "a typical encoded row"
+    assert row.values == {"row_scale": made.row_scale}
     assert row.share == 0.01
     assert f"is multiplied by {made.row_scale:.6g}" in row.words
 

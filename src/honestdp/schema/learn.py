@@ -27,6 +27,7 @@ from honestdp.errors import InputError, between, fail, positive, positive_intege
 from honestdp.schema.cells import Cells
 from honestdp.schema.encode import open_rows
 from honestdp.schema.kinds import Column
+from honestdp.schema.noisy_histogram import stands_out
 from honestdp.schema.scaling import squared_norms
 from honestdp.schema.schema import Schema
 from honestdp.units import LARGEST_NOISE, UNITS
@@ -128,7 +129,7 @@ def learn_row_scale(
     bins = np.clip(np.floor(4 * (octaves + OCTAVES)), 0, 8 * OCTAVES - 1).astype(np.int64)
     exact = np.bincount(bins[known], minlength=8 * OCTAVES)
     noisy = _with_noise(exact, noise, rounded_normals)
-    clear = np.where(noisy > noise * math.sqrt(2 * math.log(2 * len(noisy))), noisy, 0.0)
+    clear = np.where(stands_out(noisy, noise), noisy, 0.0)
     middles = 2.0 ** ((np.arange(8 * OCTAVES) + 0.5) / 4 - OCTAVES)
     rms = math.sqrt(float(clear @ middles**2) / clear.sum()) if clear.any() else typical
     return ROW_NORM / rms

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 Floats = NDArray[np.float64]
 
 ENOUGH = 0.5  # share of rows that must exceed the noise; otherwise cells are merged in pairs
-BY_CHANCE = 1e-3  # probability that a cell stands out from the others by noise alone
+BY_CHANCE = 1e-4  # probability that a cell stands out from the others by noise alone
 FAINT = 0.5  # deviations of the noise a cell, below which a tail is no longer followed
 FINEST = 1e-8  # of the range: the smallest cell of those spaced by powers
 
@@ -74,7 +74,7 @@ class Histogram:
             The counts; None if no cell stands out.
         """
         while len(noisy) > 1:
-            out = noisy > noise * float(-ndtri(BY_CHANCE / len(noisy)))
+            out = stands_out(noisy, noise)
             if noisy[out].sum() >= ENOUGH * rows and out.any():
                 kept, places = np.where(out, noisy, 0.0), np.flatnonzero(out)
                 below, above = slice(0, places[0]), slice(places[-1] + 1, None)
@@ -121,6 +121,12 @@ class Histogram:
         mean = float(self.shares @ middles)
         reach = float(self.edges[-1] - self.edges[0])  # whose square may be out of range
         return mean, reach * sqrt(float(self.shares @ ((middles - mean) / reach) ** 2))
+
+
+def stands_out(noisy: Floats, noise: float) -> NDArray[np.bool_]:
+    """Which counts are so large that noise alone would make any of them as large with a probability
+    of at most BY_CHANCE. A count far out that noise made would ruin a mean and a range."""
+    return noisy > noise * float(-ndtri(BY_CHANCE / len(noisy)))
 
 
 def tail(noisy: Floats, noise: float) -> Floats:
