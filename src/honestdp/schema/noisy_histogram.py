@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 ENOUGH = 0.5  # share of rows that must exceed the noise; otherwise cells are merged in pairs
 BY_CHANCE = 1e-4  # probability that a cell stands out from the others by noise alone
-FAINT = 0.5  # deviations of the noise a cell, below which a tail is no longer followed
+FAINT = 0.75  # deviations of the noise a cell, below which a tail is no longer followed
 FINEST = 1e-8  # of the range: the smallest cell of those spaced by powers
 
 
