@@ -15,9 +15,16 @@ import math
 
 from honestdp.models.base import balanced
 from honestdp.planning.costs import default_delta
-from honestdp.planning.encoding import MOST_CURVES
+from honestdp.planning.encoding import CATEGORY_SHARE, MOST_CURVES
 from honestdp.planning.grid import Grid
-from honestdp.planning.questions import AboutColumns, AboutNorms, Question, Questions, share_of
+from honestdp.planning.questions import (
+    AboutCategories,
+    AboutColumns,
+    AboutNorms,
+    Question,
+    Questions,
+    share_of,
+)
 from honestdp.planning.spec import Spec
 from honestdp.schema.learn import ROW_NORM
 
@@ -74,11 +81,12 @@ def row_norm(spec: Spec) -> tuple[float, str]:
 def questions(spec: Spec) -> Questions:
     """What is asked of every row before the search, and with how much noise."""
     budget = spec.epsilon, delta(spec)
-    columns = tuple(spec.encoding.to_learn)
     asked: list[Question] = []
-    if columns:
-        noise = share_of(spec.learn_share, len(columns), *budget)
-        asked.append(AboutColumns(noise, columns))
+    shares = ((AboutColumns, spec.learn_share), (AboutCategories, CATEGORY_SHARE))
+    for kind, share in shares:
+        columns = tuple(spec.encoding.to_learn_by(kind.name))
+        if columns:
+            asked.append(kind(share_of(share, len(columns), *budget), columns))
     if spec.scales_rows and spec.encoding.row_scale is None:
         asked.append(AboutNorms(share_of(NORM_SHARE, 1, *budget)))
     return Questions(asked)

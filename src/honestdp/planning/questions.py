@@ -92,11 +92,9 @@ class Question(ABC):
 
 
 @dataclass(frozen=True)
-class AboutColumns(Question):
-    """Bounds, edges and scales that the schema leaves open. columns: A histogram for each."""
+class _AboutEach(Question):
+    """A histogram for each of some columns. columns: Their names."""
 
-    name = "columns"
-    what = "what is learnt about columns"
     columns: tuple[str, ...]
 
     @property
@@ -108,14 +106,6 @@ class AboutColumns(Question):
     def precision(self) -> float:
         return len(self.columns) * self.noise_multiplier**-2
 
-    @property
-    def line(self) -> str:
-        return f"learnt with noise: {', '.join(self.columns)}"
-
-    @property
-    def subject(self) -> str:
-        return f"facts about {', '.join(self.columns)}"
-
     def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
         pairs = zip(asked.columns, made.columns, strict=True)
         return [
@@ -124,9 +114,46 @@ class AboutColumns(Question):
             if one.name in self.columns
         ]
 
+
+@dataclass(frozen=True)
+class AboutColumns(_AboutEach):
+    """Bounds, edges and scales that the schema leaves open."""
+
+    name = "columns"
+    what = "what is learnt about columns"
+
+    @property
+    def line(self) -> str:
+        return f"learnt with noise: {', '.join(self.columns)}"
+
+    @property
+    def subject(self) -> str:
+        return f"facts about {', '.join(self.columns)}"
+
     def public(self) -> dict[str, Any]:
         told = {"columns": list(self.columns), "noise_multiplier": self.noise_multiplier}
         return {"learnt_bounds": told}
+
+
+@dataclass(frozen=True)
+class AboutCategories(_AboutEach):
+    """Which categories have rows enough for a weight of their own."""
+
+    name = "categories"
+    what = "the counts of categories"
+    share = "epsilon"
+
+    @property
+    def line(self) -> str:
+        return f"counted with noise: the categories of {', '.join(self.columns)}"
+
+    @property
+    def subject(self) -> str:
+        return f"which categories of {', '.join(self.columns)} are rare"
+
+    def public(self) -> dict[str, Any]:
+        told = {"columns": list(self.columns), "noise_multiplier": self.noise_multiplier}
+        return {"counted_categories": told}
 
 
 @dataclass(frozen=True)
@@ -192,4 +219,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         less = math.exp(min(epsilon + float(log_ndtr(-mu / 2 - epsilon / mu)), 0.0))
         return float(ndtr(mu / 2 - epsilon / mu)) - less - delta
 
-    return math.exp(brentq(excess, math.log(1e-9), math.log(1e4), xtol=1e-6))
+    smallest, largest = math.log(1e-9), math.log(1e4)  # beyond these no share has a use
+    if excess(smallest) > 0 or excess(largest) < 0:
+        return math.exp(smallest if excess(smallest) > 0 else largest)
+    return math.exp(brentq(excess, smallest, largest, xtol=1e-6))
