@@ -12,6 +12,8 @@ default plan:
   linear       the same, but every numeric column pinned to `encode = "linear"`; words and images
                are declared as plain numbers between bounds
   non-private  scikit-learn's logistic (for numbers: ridge) regression on the default's encoded rows
+  learnt       bounds, edges and scales that are learnt, on two made-up tables, against declared
+               ones (representation_learnt.py)
   peers        DP-EBM (interpret) and diffprivlib's logistic regression, with --peers: they run in
                the Python of another environment, as they are no dependencies of this project
 Saved after every run into results/representation.json; a run that was interrupted goes on.
@@ -24,6 +26,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +34,9 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from representation_data import CASES, Case, pinned
+from representation_learnt import ENCODINGS, EPSILON, OUTER, TARGETS, outputs
 from representation_peers import PEERS, peer_scores
-from representation_report import DEFAULT, LINEAR, NON_PRIVATE, markdown, show
+from representation_report import DEFAULT, LEARNT, LINEAR, NON_PRIVATE, markdown, show
 from saved import Row, Saved
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
@@ -175,6 +179,19 @@ def measure_peers(bench: Bench, saved: Saved, epsilon: float, options: argparse.
         )
 
 
+def measure_learnt(saved: Saved, seeds: int) -> None:
+    """Learnt bounds within outer ranges of all widths."""
+
+    def one(target: str, encoding: str, outer: str, seed: int) -> Row:
+        truth, predicted, bounds = outputs(target, encoding, outer, seed)
+        return scores(truth, predicted) | {"largest cost": float(f"{bounds['cost'][1]:.4g}")}
+
+    for cell in product(TARGETS, ENCODINGS, OUTER):
+        key = {"data": cell[0], "how": LEARNT, "encoding": cell[1], "outer": cell[2]}
+        key["epsilon"] = EPSILON
+        measured(saved, key, seeds, lambda seed, cell=cell: one(*cell, seed))
+
+
 def wanted(only: str | None) -> Iterator[Case]:
     parts = (only or "").split(",")
     for case in CASES:
@@ -204,6 +221,8 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 2
         measure_case(bench, saved, options)
+    if any(part.strip().lower() in LEARNT for part in (options.only or "").split(",")):
+        measure_learnt(saved, options.seeds)
     show(saved.rows)
     return 0
 

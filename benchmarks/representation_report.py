@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from statistics import mean, stdev
 
 from representation_data import CASES, Case
+from representation_learnt import ENCODINGS, OUTER, TARGETS
 from saved import Row
 
 from honestdp.text import SIMULATION, columns
 
-DEFAULT, LINEAR, NON_PRIVATE = "default", "linear", "non-private"
+DEFAULT, LINEAR, NON_PRIVATE, LEARNT = "default", "linear", "non-private", "learnt"
 EPSILONS = (0.3, 1.0, 3.0)
 SHOWN = {"accuracy": "accuracy", "auc": "AUC", "r2": "R²"}
 HEADERS = ["table", "score", "ε", "goal", "default", "runs", "linear", "non-private"]
@@ -70,7 +72,7 @@ def figure(found: Sequence[float]) -> str:
 def peers(rows: Sequence[Row]) -> list[list[str]]:
     lines = []
     for row in rows:
-        if row["how"] in (DEFAULT, LINEAR, NON_PRIVATE) or not row["runs"]:
+        if row["how"] in (DEFAULT, LINEAR, NON_PRIVATE, LEARNT) or not row["runs"]:
             continue
         version = row["runs"][0]["version"]
         own = next(
@@ -90,6 +92,24 @@ PEER_HEADERS = [
 ]  # fmt: skip
 
 
+def learnt(rows: Sequence[Row]) -> list[list[str]]:
+    """AUC with declared bounds and with learnt ones, by outer range, of every encoding."""
+    lines = []
+    for target, encoding in product(TARGETS, ENCODINGS):
+        here = {
+            row["outer"]: row
+            for row in rows
+            if (row["data"], row["how"], row.get("encoding")) == (target, LEARNT, encoding)
+        }
+        if here:
+            cells = [figure(values(here.get(outer), "auc")) for outer in OUTER]
+            lines.append([target, encoding, *cells])
+    return lines
+
+
+LEARNT_HEADERS = ["target", "encoding", *OUTER]
+
+
 def commits(rows: Sequence[Row]) -> str:
     found = dict.fromkeys(run["commit"] for row in rows for run in row["runs"])
     return f"commit {', '.join(found)}" if found else "nothing measured"
@@ -100,12 +120,16 @@ def show(rows: Sequence[Row]) -> None:
     print("\n".join(columns(HEADERS, table(rows), left=LEFT)))
     if found := peers(rows):
         print("\n".join(["", *columns(PEER_HEADERS, found, left=LEFT)]))
+    if found := learnt(rows):
+        print("\n".join(["", *columns(LEARNT_HEADERS, found, left=LEFT)]))
 
 
 def markdown(rows: Sequence[Row]) -> str:
     parts = [_markdown(HEADERS, table(rows))]
     if found := peers(rows):
         parts.append(_markdown(PEER_HEADERS, found))
+    if found := learnt(rows):
+        parts += ["AUC where bounds are learnt, by outer range:", _markdown(LEARNT_HEADERS, found)]
     parts.append(f"{SIMULATION}. Mean ± standard error over noise seeds; {commits(rows)}.")
     return "\n\n".join(parts)
 

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
 
-from honestdp import Card, InputError, Ledger, make_plan, verify
+from honestdp import Card, InputError, Ledger, Spec, make_plan, verify
 from honestdp.release.card import json_schema
 from honestdp.release.card_builder import build_card
 from honestdp.report.page import report_html
@@ -132,8 +132,8 @@ def test_all_that_is_declared_is_on_it():
 def test_a_card_from_before_the_split_seed_opens(tmp_path, monkeypatch):
     plan, ledger = plan_of("composition"), new_ledger(tmp_path / "toy.ledger")
 
-    def before(*given, simulated):
-        card = build_card(*given, simulated=simulated)
+    def before(*given, **facts):
+        card = build_card(*given, **facts)
         del card.declared_public["split_seed"]
         return card
 
@@ -270,8 +270,71 @@ def test_cards_are_read_back():
 
 def test_fields_that_earlier_cards_do_not_have_cannot_be_taken_off():
     release, ledger = released("composition")
-    for name in ("metric_facts", "procedure_facts"):
+    for name in ("metric_facts", "procedure_facts", "learnt"):
         facts = json.loads(release.card.to_json())
         for gone in ({**facts, name: None}, {n: v for n, v in facts.items() if n != name}):
             with pytest.raises(InputError, match="something on it is not what the ledger says"):
                 verify(gone, ledger)
+
+
+def test_what_was_learnt_is_on_it_and_in_the_report():
+    release, ledger = released("learnt")
+    plan, (x, *_), (one,) = release.plan, release.schema.columns, release.card.learnt
+    noise = plan.questions[0].noise_multiplier
+    assert (one.about, one.noise, one.share) == ("x", noise, plan.spec.learn_share)
+    assert one.values == {"bounds": list(x.bounds)}
+    words = "bounds {:.6g} to {:.6g}".format(*x.bounds)
+    assert one.words == words
+    assert f"- Learnt about x: {words} (counts with noise of standard" in release.card.prose()
+    assert words in report_html(release.card, ledger)
+    other, ledger = released("untuned")
+    assert other.card.learnt == ()
+    assert "was learnt before the training" not in report_html(other.card, ledger)
+
+
+def test_every_fact_that_is_learnt_has_its_words():
+    facts = {"kind": "numeric", "encode": "both", "bins": 3, "edges": "learn", "scale": "learn"}
+    column = {"name": "x", "bounds": "learn", "outer": [-4.0, 4.0], "missing": 3.5, **facts}
+    plain = [
+        {"kind": "numeric", "name": f"z{i}", "bounds": [0.0, 1.0], "encode": "linear"}
+        for i in range(6)
+    ]  # whose norm the schema does not tell
+    target = {"column": "y", "classes": ["0", "1"]}
+    schema = {"name": "toy", "target": target, "columns": [column, *plain]}
+    spec = Spec(schema=Schema.model_validate(schema), rows=200, epsilon=2.0)
+    cells = {"x": [0.1, 1.0] * 100, "y": [0, 1] * 100} | {f"z{i}": [0.5] * 200 for i in range(6)}
+    release = run(make_plan(spec), cells, seed=1)
+    made, (one, row) = release.schema, release.card.learnt
+    low, high = made.columns[0].bounds
+    shift, width = made.columns[0].scale
+    cuts = ", ".join(f"{cut:.6g}" for cut in made.columns[0].edges)
+    assert one.words == (
+        f"bounds {low:.6g} to {high:.6g}; edges {cuts}; "
+        f"mean {shift:.6g}, standard deviation {width / 2:.6g}"
+    )
+    assert (
+        {"bounds", "edges", "scale"} <= set(one.values) <= {"bounds", "edges", "scale", "missing"}
+    )
+    assert row.about == "a typical encoded row"
+    assert row.values == {"row_scale": made.row_scale}
+    assert row.share == 0.01
+    assert f"is multiplied by {made.row_scale:.6g}" in row.words
+
+
+def test_a_card_from_before_what_was_learnt_was_told_opens(tmp_path, monkeypatch):
+    plan = plan_of("learnt")
+    ledger = new_ledger(tmp_path / "toy.ledger", plan.spec.schema)
+
+    def before(*given, simulated, learnt):
+        return build_card(*given, simulated=simulated)
+
+    monkeypatch.setattr(publish, "build_card", before)
+    run(plan, table(), ledger, folder=tmp_path / "run")
+    place = tmp_path / "run" / "card.json"
+    facts = json.loads(place.read_text())
+    assert facts.pop("learnt") is None
+    place.write_text(json.dumps(facts))  # as such cards were written
+    verify(tmp_path / "run", ledger)
+    card = Card.load(place)
+    assert "Learnt about" not in card.prose()
+    assert "was learnt before the training" not in report_html(card, ledger)

@@ -389,7 +389,7 @@ def test_a_pair_is_the_same_when_the_plan_has_chosen_curves_and_the_schema_is_re
             Cross(name="both", columns=["age", "ward"]),
         ],
     )
-    chosen = with_encoding(schema, 100_000, 1.0, enrich=True, scale=True)
+    chosen = with_encoding(schema, 100_000, 1.0, 1e-6, enrich=True, scale=True)
     assert chosen.columns[0].is_spline
     again = Schema(**chosen.model_dump())
     assert again.encoded_names == chosen.encoded_names

@@ -47,7 +47,8 @@ def command(
     if mark:
         typer.echo(mark)
     _print(_table(effects, shown))
-    for line in (f"Effects are in {effects.unit}.", effects.note):
+    noted = [f"{one.column}: {note}" for one in shown for note in one.notes]
+    for line in (f"Effects are in {effects.unit}.", effects.note, *noted):
         if line:
             typer.echo(line)
     hidden = len(effects.columns) - len(shown)

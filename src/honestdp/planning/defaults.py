@@ -14,9 +14,16 @@ from __future__ import annotations
 import math
 
 from honestdp.planning.costs import default_delta
-from honestdp.planning.encoding import is_wide
+from honestdp.planning.encoding import CATEGORY_SHARE, is_wide
 from honestdp.planning.grid import Grid
-from honestdp.planning.questions import Question, Questions, share_of
+from honestdp.planning.questions import (
+    AboutCategories,
+    AboutColumns,
+    AboutNorms,
+    Question,
+    Questions,
+    share_of,
+)
 from honestdp.planning.spec import Spec
 from honestdp.schema.learn import ROW_NORM
 
@@ -69,11 +76,12 @@ def row_norm(spec: Spec) -> tuple[float, str]:
 def questions(spec: Spec) -> Questions:
     """What is asked of every row before the search, and with how much noise."""
     budget = spec.epsilon, delta(spec)
-    columns = tuple(spec.encoding.to_learn)
-    learning = norms = None
-    if columns:
-        noise = share_of(spec.learn_share, len(columns), *budget)
-        learning = Question("what is learnt about columns", columns, noise)
+    asked: list[Question] = []
+    shares = ((AboutColumns, spec.learn_share), (AboutCategories, CATEGORY_SHARE))
+    for kind, share in shares:
+        columns = tuple(spec.encoding.to_learn_by(kind.name))
+        if columns:
+            asked.append(kind(share_of(share, len(columns), *budget), columns))
     if spec.scales_rows and spec.encoding.row_scale is None:
-        norms = Question("the norms of rows", (), share_of(NORM_SHARE, 1, *budget))
-    return Questions(learning, norms)
+        asked.append(AboutNorms(share_of(NORM_SHARE, 1, *budget)))
+    return Questions(asked)

@@ -7,6 +7,10 @@ lose, and how flat their optima are (docs/representation.md).
 a piece. Every weight carries the noise, which falls with n epsilon, so the number of pieces follows
 from n epsilon over the number of such columns and of outputs.
 
+*Rare categories.* A category that hardly any row has gets a weight of noise. Categories are counted
+with noise, and those without a clear count have no weight of their own (`schema.kinds.categorical`).
+That pays where the noise of a count is a small part of the rows.
+
 *Scale.* The step size and the clip norm of a plan fit rows of one norm, and the bias has an input
 of 1 beside them. So every encoded row is multiplied by a public number that gives a typical row the
 norm ROW_NORM. Where at least half of a row's squared norm follows from the schema (each category
@@ -18,6 +22,7 @@ from __future__ import annotations
 import math
 
 from honestdp.models.base import outputs
+from honestdp.planning.questions import AboutCategories, share_of
 from honestdp.schema import Schema
 from honestdp.schema.learn import ROW_NORM
 
@@ -26,17 +31,23 @@ PIECES = ((8000.0, 32), (1000.0, 16), (100.0, 8), (0.0, 4))
 ANY = 4.0  # n epsilon a column and output from which on curves pay at all
 MOST_CURVES = 200  # columns; more are pixels, words or genes, each of which says little
 LARGEST_EPSILON = 3.0  # beyond, it is the number of rows that limits
+CATEGORY_SHARE = 0.02  # of the budget, for counting categories
+MOST_COUNT_NOISE = 0.015  # of the rows: with more noise, counts say too little about categories
 KNOWN = 0.5  # of the squared norm must follow from the schema, or it is learnt
 
 
-def with_encoding(schema: Schema, rows: int, epsilon: float, enrich: bool, scale: bool) -> Schema:
+def with_encoding(
+    schema: Schema, rows: int, epsilon: float, delta: float, enrich: bool, scale: bool
+) -> Schema:
     """Decide what a schema leaves open about its encoding.
 
     Args:
         schema: The declared schema.
         rows: Number of rows.
         epsilon: The budget.
-        enrich: Whether numbers may be encoded as curves; a module reads them as they are.
+        delta: The budget's delta.
+        enrich: Whether numbers may be encoded as curves, and categories counted; a module reads
+            them as they are.
         scale: Whether rows are to be scaled.
 
     Returns:
@@ -44,12 +55,22 @@ def with_encoding(schema: Schema, rows: int, epsilon: float, enrich: bool, scale
     """
     pieces = _pieces(schema, rows * min(epsilon, LARGEST_EPSILON)) if enrich else 0
     columns = tuple(column.with_default_encoding(pieces) for column in schema.columns)
+    if enrich and _counts_categories(schema, rows, epsilon, delta):
+        columns = tuple(column.with_default_rare() for column in columns)
     chosen = schema.model_copy(update={"columns": columns})
     if not scale:
         return chosen
     if chosen.known_norm < KNOWN * chosen.squared_norm:
         return chosen
     return chosen.model_copy(update={"row_scale": ROW_NORM / math.sqrt(chosen.squared_norm)})
+
+
+def _counts_categories(schema: Schema, rows: int, epsilon: float, delta: float) -> bool:
+    """Whether the noise of their counts is small enough; False if no column has categories."""
+    counted = sum(column.question == AboutCategories.name for column in schema.columns)
+    if not counted:
+        return False
+    return share_of(CATEGORY_SHARE, counted, epsilon, delta) <= MOST_COUNT_NOISE * rows
 
 
 def _pieces(schema: Schema, strength: float) -> int:

@@ -13,51 +13,193 @@ is left, composed tightly with the questions (`role_costs.priced_after`).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from honestdp.errors import InputError
 from honestdp.privacy.events import Composition, Event, Gaussian, Repeated
+from honestdp.schema import Schema
+from honestdp.schema.learn import ROW_NORM
 from honestdp.units import LARGEST_NOISE
+
+Asked = TypeVar("Asked", bound="Question")
 
 
 @dataclass(frozen=True)
-class Question:
-    """Noisy histograms of all rows.
+class Question(ABC):
+    """What is asked of every row with Gaussian noise; one class a question.
 
-    what: What is learnt, in words. columns: A histogram for each; a question about whole rows
-    names none and has one. noise_multiplier: Of each histogram.
+    noise_multiplier: The noise of each answer over what one record can change of it.
+
+    Attributes:
+        name: Its name in `Questions`.
+        what: What is learnt, in words.
+        share: The name of the option that gives its share of the budget.
+        mechanism: How it is answered, in words for the card.
     """
 
-    what: str
-    columns: tuple[str, ...]
+    name: ClassVar[str]
+    what: ClassVar[str]
+    share: ClassVar[str] = "learn_share"
+    mechanism: ClassVar[str] = "a histogram of all rows for each, with Gaussian noise"
     noise_multiplier: float
 
     def __post_init__(self) -> None:
         if self.noise_multiplier > LARGEST_NOISE:
             remedy = f"needs noise above {LARGEST_NOISE:g} for {self.what}; raise it, or epsilon"
-            raise InputError(f"learn_share: {remedy}")
+            raise InputError(f"{self.share}: {remedy}")
+
+    @property
+    def event(self) -> Event:
+        """What it costs; by default one Gaussian."""
+        return Gaussian(self.noise_multiplier)
+
+    @property
+    def precision(self) -> float:
+        """What it uses of the budget's precision; by default that of one Gaussian."""
+        return self.noise_multiplier**-2
+
+    def share_of_budget(self, epsilon: float, delta: float) -> float:
+        """The share of a budget that it uses; the inverse of `share_of`."""
+        return self.precision / gaussian_mu(epsilon, delta) ** 2
+
+    @property
+    @abstractmethod
+    def line(self) -> str:
+        """The line of a plan."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What it is about, in words for the card."""
+
+    @abstractmethod
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        """What was learnt: about what, in words, and as values by name.
+
+        Args:
+            asked: The schema of the plan, with all that is to be learnt open in it.
+            made: The same with all that was learnt.
+        """
+
+    @abstractmethod
+    def public(self) -> dict[str, Any]:
+        """What `Plan.public` says of it; no key stands in another question's."""
+
+
+@dataclass(frozen=True)
+class _AboutEach(Question):
+    """A histogram for each of some columns. columns: Their names."""
+
+    columns: tuple[str, ...]
 
     @property
     def event(self) -> Event:
         """What the histograms cost together."""
-        return Repeated(Gaussian(self.noise_multiplier), max(1, len(self.columns)))
+        return Repeated(Gaussian(self.noise_multiplier), len(self.columns))
+
+    @property
+    def precision(self) -> float:
+        return len(self.columns) * self.noise_multiplier**-2
+
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        pairs = zip(asked.columns, made.columns, strict=True)
+        return [
+            (one.name, one.learnt_words(other), one.learnt_facts(other))
+            for one, other in pairs
+            if one.name in self.columns
+        ]
 
 
 @dataclass(frozen=True)
-class Questions:
-    """The questions of a plan. learning: About columns. norms: About the norms of rows."""
+class AboutColumns(_AboutEach):
+    """Bounds, edges and scales that the schema leaves open."""
 
-    learning: Question | None
-    norms: Question | None
+    name = "columns"
+    what = "what is learnt about columns"
+
+    @property
+    def line(self) -> str:
+        return f"learnt with noise: {', '.join(self.columns)}"
+
+    @property
+    def subject(self) -> str:
+        return f"facts about {', '.join(self.columns)}"
+
+    def public(self) -> dict[str, Any]:
+        told = {"columns": list(self.columns), "noise_multiplier": self.noise_multiplier}
+        return {"learnt_bounds": told}
+
+
+@dataclass(frozen=True)
+class AboutCategories(_AboutEach):
+    """Which categories have rows enough for a weight of their own."""
+
+    name = "categories"
+    what = "the counts of categories"
+    share = "epsilon"
+
+    @property
+    def line(self) -> str:
+        return f"counted with noise: the categories of {', '.join(self.columns)}"
+
+    @property
+    def subject(self) -> str:
+        return f"which categories of {', '.join(self.columns)} are rare"
+
+    def public(self) -> dict[str, Any]:
+        told = {"columns": list(self.columns), "noise_multiplier": self.noise_multiplier}
+        return {"counted_categories": told}
+
+
+@dataclass(frozen=True)
+class AboutNorms(Question):
+    """The norm of a typical row: one histogram."""
+
+    name = "norms"
+    what = "the norms of rows"
+
+    @property
+    def line(self) -> str:
+        return "learnt with noise: the norm of a typical row"
+
+    @property
+    def subject(self) -> str:
+        return "the norm of a typical encoded row"
+
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        scale = made.row_scale
+        assert scale is not None  # learnt before anything is released
+        words = f"norm {ROW_NORM / scale:.6g}, so every row is multiplied by {scale:.6g}"
+        return [("a typical encoded row", words, {"row_scale": scale})]
+
+    def public(self) -> dict[str, Any]:
+        return {"row_norm_noise": self.noise_multiplier}
+
+
+class Questions(tuple[Question, ...]):
+    """The questions of a plan, in the order in which they are asked; no name stands twice.
+
+    Example:
+        >>> asked = Questions([AboutColumns(8.0, ("age",)), AboutNorms(6.0)])
+        >>> [one.name for one in asked], asked.get(AboutNorms).noise_multiplier
+        (['columns', 'norms'], 6.0)
+    """
+
+    __slots__ = ()
 
     @property
     def event(self) -> Event | None:
         """What all of them cost together; None if nothing is asked."""
-        asked = [one.event for one in (self.learning, self.norms) if one is not None]
-        return Composition(*asked) if asked else None
+        return Composition(*(one.event for one in self)) if self else None
+
+    def get(self, kind: type[Asked]) -> Asked | None:
+        """The question of a class; None if it is not asked."""
+        return next((one for one in self if isinstance(one, kind)), None)
 
 
 def share_of(share: float, histograms: int, epsilon: float, delta: float) -> float:
@@ -77,4 +219,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         less = math.exp(min(epsilon + float(log_ndtr(-mu / 2 - epsilon / mu)), 0.0))
         return float(ndtr(mu / 2 - epsilon / mu)) - less - delta
 
-    return math.exp(brentq(excess, math.log(1e-9), math.log(1e4), xtol=1e-6))
+    smallest, largest = math.log(1e-9), math.log(1e4)  # beyond these no share has a use
+    if excess(smallest) > 0 or excess(largest) < 0:
+        return math.exp(smallest if excess(smallest) > 0 else largest)
+    return math.exp(brentq(excess, smallest, largest, xtol=1e-6))

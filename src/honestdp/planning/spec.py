@@ -19,7 +19,7 @@ from honestdp.errors import (
 )
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import Description, describe
-from honestdp.planning.costs import checked_delta
+from honestdp.planning.costs import checked_delta, default_delta
 from honestdp.planning.encoding import with_encoding
 from honestdp.planning.grid import Grid, Setting
 from honestdp.privacy.calibrate import Shape
@@ -136,8 +136,9 @@ class Spec:
         model = describe(self.model, self.schema.width, classes)
         follows = self.grid is None or self.grid.follows_noise  # type: ignore[union-attr]
         chooses = model.chooses_encoding
+        delta = default_delta(self.rows) if self.delta is None else self.delta
         scales = chooses and follows and self.schema.row_scale is None
-        chosen = with_encoding(self.schema, self.rows, self.epsilon, chooses, scales)
+        chosen = with_encoding(self.schema, self.rows, self.epsilon, delta, chooses, scales)
         object.__setattr__(self, "scales_rows", scales)
         object.__setattr__(self, "encoding", chosen)
         describe(self.model, chosen.width, classes)

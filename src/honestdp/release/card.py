@@ -24,7 +24,8 @@ from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
-_LATER = ("metric_facts", "procedure_facts")  # fields that the first cards of format 2 do not have
+# Fields that the first cards of format 2 do not have.
+_LATER = ("metric_facts", "procedure_facts", "learnt")
 
 
 class Guarantee(Part):
@@ -66,6 +67,25 @@ class Preprocessing(Part):
 
     what: str
     epsilon: float = Field(ge=0)
+
+
+class LearntFact(Part):
+    """What was learnt from the rows with noise before the training. It is paid for, so public.
+
+    Attributes:
+        about: The column that it is about, or "a typical encoded row".
+        words: What was learnt, in words and numbers.
+        values: The same by name, as the schema of the released model has it.
+        noise: The standard deviation of the noise of each count that it was read off.
+        share: The share of the budget's precision that the question used, all that it was about
+            together.
+    """
+
+    about: str
+    words: str
+    values: dict[str, Any]
+    noise: float = Field(gt=0)
+    share: float = Field(gt=0)
 
 
 class LedgerEntry(Part):
@@ -154,6 +174,8 @@ class Card(Part):
         metric_facts: Label, meaning and direction of the metric; None on earlier cards, see
             `metric`.
         procedure_facts: What the procedure released; None on earlier cards, see `releases_all`.
+        learnt: What was learnt from the rows before the training; empty if nothing was, None on
+            earlier cards.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -183,6 +205,7 @@ class Card(Part):
     audit_lower_bound: float | None = None
     metric_facts: MetricFacts | None = None
     procedure_facts: ProcedureFacts | None = None
+    learnt: tuple[LearntFact, ...] | None = None
 
     @property
     def metric(self) -> MetricFacts:
@@ -320,6 +343,7 @@ class Card(Part):
             ),
             "",
             f"Preprocessing: {self.preprocessing.what}",
+            *_learnt(self),
             f"Declared public, not protected: {', '.join(self.declared_public)}.{_split(self)}",
             f"Noise: {self.noise_sampler}",
             f"Audit of this very run: {'none' if audit is None else f'at least {audit:.3g}'}.",
@@ -339,6 +363,14 @@ def _side(card: Card) -> str:
         return ""
     side = card.accounting.larger_side
     return f" Of the two parts of the table the {side} part costs more, and counts."
+
+
+def _learnt(card: Card) -> list[str]:
+    return [
+        f"- Learnt about {one.about}: {one.words} (counts with noise of standard deviation "
+        f"{one.noise:.6g}; share of the budget {one.share:.3g})."
+        for one in card.learnt or ()
+    ]
 
 
 def _split(card: Card) -> str:

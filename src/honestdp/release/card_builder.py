@@ -11,7 +11,6 @@ from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.plan import Plan
-from honestdp.planning.questions import Question
 from honestdp.privacy import guarantee
 from honestdp.release.card import (
     Access,
@@ -20,10 +19,12 @@ from honestdp.release.card import (
     Card,
     Chosen,
     Guarantee,
+    LearntFact,
     MetricFacts,
     Preprocessing,
     ProcedureFacts,
 )
+from honestdp.schema import Schema
 from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
 
@@ -36,8 +37,10 @@ def build_card(
     others: tuple[Chosen, ...],
     model_sha256: str,
     simulated: bool,
+    learnt: Schema | None = None,
 ) -> Card:
-    """Build the card, without its entry in the ledger."""
+    """Build the card, without its entry in the ledger. learnt: The schema with all that was learnt;
+    by default the card does not say what was."""
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
         "validation" if paid.get("validation", 0.0) > paid["training"] else "training"
@@ -107,6 +110,7 @@ def build_card(
         procedure_facts=ProcedureFacts(
             releases_all=plan.procedure.releases_all, selects=plan.procedure.selects
         ),
+        learnt=None if learnt is None else _learnt(plan, learnt),
     )
 
 
@@ -175,11 +179,11 @@ def _covered(plan: Plan) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
-    for question, what in _questions(plan):
+    for question in plan.questions:
         found.append(
             Access(
-                what=what,
-                mechanism="a histogram of all rows for each, with Gaussian noise",
+                what=question.subject,
+                mechanism=question.mechanism,
                 noise=question.noise_multiplier,
                 epsilon=guarantee.epsilon(question.event, plan.delta),
             )
@@ -214,15 +218,19 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
-def _questions(plan: Plan) -> list[tuple[Question, str]]:
-    """The questions before the search, each with what it is about."""
-    asked = plan.questions
-    found = []
-    if asked.learning is not None:
-        found.append((asked.learning, f"facts about {', '.join(asked.learning.columns)}"))
-    if asked.norms is not None:
-        found.append((asked.norms, "the norm of a typical encoded row"))
-    return found
+def _learnt(plan: Plan, made: Schema) -> tuple[LearntFact, ...]:
+    budget = plan.spec.epsilon, plan.delta
+    return tuple(
+        LearntFact(
+            about=about,
+            words=words,
+            values=values,
+            noise=question.noise_multiplier,
+            share=float(f"{question.share_of_budget(*budget):.4g}"),
+        )
+        for question in plan.questions
+        for about, words, values in question.learnt(plan.spec.encoding, made)
+    )
 
 
 def _preprocessing(plan: Plan) -> Preprocessing:
@@ -232,7 +240,7 @@ def _preprocessing(plan: Plan) -> Preprocessing:
     before = plan.questions.event
     if before is None:
         return Preprocessing(what=f"{text}; nothing inferred.", epsilon=0.0)
-    learnt = " and ".join(what for _, what in _questions(plan))
+    learnt = " and ".join(question.subject for question in plan.questions)
     return Preprocessing(
         what=f"{text}; {learnt} learnt privately and paid for, nothing else inferred.",
         epsilon=guarantee.epsilon(before, plan.delta),

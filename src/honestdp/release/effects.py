@@ -41,6 +41,8 @@ class Effect:
         noise_sd: The standard deviation that the training's noise alone gives the contribution;
             None if unknown.
         kind: How to draw the column: "bars", "curve" or "line".
+        note: What else to know about the cell, such as that too few rows have it for a weight of
+            its own; may be empty.
     """
 
     column: str
@@ -50,6 +52,7 @@ class Effect:
     contribution: float
     noise_sd: float | None
     kind: Shape
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The effect as plain values, by name."""
@@ -61,6 +64,7 @@ class Effect:
             "contribution": self.contribution,
             "noise_sd": self.noise_sd,
             "kind": self.kind,
+            "note": self.note,
         }
 
 
@@ -86,6 +90,15 @@ class ColumnEffect:
     def of_class(self, name: str | None) -> tuple[Effect, ...]:
         """The effects on the output of one class."""
         return tuple(one for one in self.effects if one.class_ == name)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, each note with the cells that it is about."""
+        labels: dict[str, dict[str, None]] = {}
+        for one in self.effects:
+            if one.note:
+                labels.setdefault(one.note, {})[one.label] = None
+        return tuple(f"{note}: {', '.join(cells)}" for note, cells in labels.items())
 
 
 @dataclass(frozen=True)
@@ -254,16 +267,16 @@ def _column_effect(column: Column, own: Floats, weights: _Weights) -> tuple[Colu
     shown = column.representatives()
     mean = np.zeros(column.width)
     if shown:
-        points = [(one.label, one.position) for one in shown]
+        points = [(one.label, one.position, one.note) for one in shown]
         encoded = as_matrix(column.encode(cells([one.cell for one in shown])), column.width)
         if len(shown) > 1:
             mean = np.asarray(encoded.mean(axis=0)).ravel()
         found = encoded @ own - mean @ own
         lengths = _lengths(encoded, mean)
     else:  # the weights themselves
-        points = [(name, None) for name in column.encoded_names]
+        points = [(name, None, "") for name in column.encoded_names]
         found, lengths = own, np.ones(column.width)
-    kind = _kind([position for _, position in points])
+    kind = _kind([position for _, position, _ in points])
     sds = None if weights.noise_sd is None else weights.noise_sd * lengths
     effects = tuple(
         Effect(
@@ -274,9 +287,10 @@ def _column_effect(column: Column, own: Floats, weights: _Weights) -> tuple[Colu
             contribution=float(found[i, k]),
             noise_sd=None if sds is None else float(sds[i]),
             kind=kind,
+            note=note,
         )
         for k, name in enumerate(weights.classes)
-        for i, (label, position) in enumerate(points)
+        for i, (label, position, note) in enumerate(points)
     )
     size = float((found.max(axis=0, initial=0) - found.min(axis=0, initial=0)).max())
     largest = None if sds is None else float(sds.max())

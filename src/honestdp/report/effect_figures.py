@@ -28,6 +28,7 @@ class Panel:
     lowest: str
     highest: str
     figure: Figure
+    notes: tuple[str, ...]
 
     @property
     def label(self) -> str:
@@ -102,6 +103,7 @@ def _panel(
         lowest=f"at {low.label} ({low.contribution:+.2g})",
         highest=f"at {high.label} ({high.contribution:+.2g})",
         figure=draw(_short(title, 2 * LONGEST), points, span),
+        notes=column.notes,
     )
 
 
@@ -137,7 +139,8 @@ def _curve(title: str, points: Sequence[Effect], span: list[float]) -> Figure:
 
 
 def _bars(title: str, points: Sequence[Effect], span: list[float]) -> Figure:
-    largest = sorted(points, key=lambda one: -abs(one.contribution))[:MOST_BARS]
+    # Categories without a weight of their own come last.
+    largest = sorted(points, key=lambda one: (one.note, -abs(one.contribution)))[:MOST_BARS]
     shown = sorted(largest, key=lambda one: one.contribution)
     places = list(range(len(shown)))
     bars: Figure = {
@@ -180,6 +183,7 @@ def _hovers(points: Sequence[Effect]) -> list[str]:
     return [
         f"{plain(one.label)}: {one.contribution:+.3g}"
         + ("" if one.noise_sd is None else f" \u00b1 {one.noise_sd:.2g}")
+        + (f" ({plain(one.note)})" if one.note else "")
         for one in points
     ]
 

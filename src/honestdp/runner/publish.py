@@ -89,6 +89,7 @@ def prepare(
         tuple(chosen[1:]),
         sha256(files[MODEL]),
         simulated=simulated,
+        learnt=schema,
     )
     return Prepared(schema, found, files, card)
 

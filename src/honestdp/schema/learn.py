@@ -16,7 +16,7 @@ learnt values may be released, never exact counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,6 +27,7 @@ from honestdp.errors import InputError, between, fail, positive, positive_intege
 from honestdp.schema.cells import Cells
 from honestdp.schema.encode import open_rows
 from honestdp.schema.kinds import Column
+from honestdp.schema.noisy_histogram import stands_out
 from honestdp.schema.scaling import squared_norms
 from honestdp.schema.schema import Schema
 from honestdp.units import LARGEST_NOISE, UNITS
@@ -84,21 +85,22 @@ def learn_numbers(
     noise_multiplier: float,
     rounded_normals: Callable[[float, int], Any],
     bins: int = BINS,
+    only: Collection[str] | None = None,
 ) -> dict[str, Numbers]:
-    """As `learn_bounds`, but returns the learnt values by column, for `with_learnt`."""
+    """As `learn_bounds`, but returns the learnt values by column, for `with_learnt`. only: The
+    columns to learn something about; by default all that learn."""
     noise = _checked_noise(noise_multiplier)
     count = positive_integer("bins", bins)
     if count & (count - 1) or count > 2**20:
         raise fail("bins", bins, "must be a power of two up to 1048576")
-    if not schema.to_learn:
+    asked = [c for c in schema.columns if c.learns and (only is None or c.name in only)]
+    if not asked:
         return {}
-    opened = open_rows(schema, table)
-    found = {}
-    for column in schema.columns:
-        if column.learns:
-            exact = histogram(column, opened.cells(column.name), count)
-            noisy = _with_noise(exact, noise, rounded_normals)
-            found[column.name] = column.learnt_from(noisy, noise, opened.rows)
+    opened, found = open_rows(schema, table), {}
+    for column in asked:
+        exact = histogram(column, opened.cells(column.name), column.histogram_bins(count))
+        noisy = _with_noise(exact, noise, rounded_normals)
+        found[column.name] = column.learnt_from(noisy, noise, opened.rows)
     return found
 
 
@@ -128,7 +130,7 @@ def learn_row_scale(
     bins = np.clip(np.floor(4 * (octaves + OCTAVES)), 0, 8 * OCTAVES - 1).astype(np.int64)
     exact = np.bincount(bins[known], minlength=8 * OCTAVES)
     noisy = _with_noise(exact, noise, rounded_normals)
-    clear = np.where(noisy > noise * math.sqrt(2 * math.log(2 * len(noisy))), noisy, 0.0)
+    clear = np.where(stands_out(noisy, noise), noisy, 0.0)
     middles = 2.0 ** ((np.arange(8 * OCTAVES) + 0.5) / 4 - OCTAVES)
     rms = math.sqrt(float(clear @ middles**2) / clear.sum()) if clear.any() else typical
     return ROW_NORM / rms
@@ -145,7 +147,7 @@ def with_learnt(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:
         return schema
     columns = [
         column.with_learnt(tuple(numbers[column.name][: column.learns]))
-        if column.learns
+        if column.learns and column.name in numbers
         else column
         for column in schema.columns
     ]

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 Floats = NDArray[np.float64]
 
 ENOUGH = 0.5  # share of rows that must exceed the noise; otherwise cells are merged in pairs
+BY_CHANCE = 1e-4  # probability that a cell stands out from the others by noise alone
+FAINT = 0.75  # deviations of the noise a cell, below which a tail is no longer followed
 FINEST = 1e-8  # of the range: the smallest cell of those spaced by powers
 
 
@@ -47,27 +50,36 @@ def cell_edges(low: float, high: float, cells: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Counts that stand out from their noise, and the edges of their cells."""
+    """Counts without what could be noise alone, and the edges of their cells."""
 
     edges: Floats
     counts: Floats
 
     @classmethod
     def clear(cls, edges: Floats, noisy: Floats, noise: float, rows: int) -> Histogram | None:
-        """Set counts that could be noise alone to 0.
+        """Set counts that could be noise alone to 0, and keep the tails of the others.
 
-        While less than half of the rows is left, neighbouring cells are merged in pairs. None if
-        none stands out.
+        A cell stands out if noise alone would make any cell as large with a probability of at most
+        BY_CHANCE. While less than half of the rows is in such cells, neighbouring cells are merged
+        in pairs. The tails below the first and above the last of them reach as far as the counts
+        do, taken together (`tail`).
 
         Args:
             edges: Of the cells.
             noisy: The counts with noise.
             noise: The standard deviation of the noise of one count.
             rows: The number of rows, which is public.
+
+        Returns:
+            The counts; None if no cell stands out.
         """
         while len(noisy) > 1:
-            kept = np.where(noisy > noise * sqrt(2 * log(2 * len(noisy))), noisy, 0.0)
-            if kept.sum() >= ENOUGH * rows and kept.any():
+            out = stands_out(noisy, noise)
+            if noisy[out].sum() >= ENOUGH * rows and out.any():
+                kept, places = np.where(out, noisy, 0.0), np.flatnonzero(out)
+                below, above = slice(0, places[0]), slice(places[-1] + 1, None)
+                kept[below] = tail(noisy[below][::-1], noise)[::-1]
+                kept[above] = tail(noisy[above], noise)
                 return cls(edges, kept)
             if len(noisy) % 2:
                 return None
@@ -109,6 +121,36 @@ class Histogram:
         mean = float(self.shares @ middles)
         reach = float(self.edges[-1] - self.edges[0])  # whose square may be out of range
         return mean, reach * sqrt(float(self.shares @ ((middles - mean) / reach) ** 2))
+
+
+def stands_out(noisy: Floats, noise: float) -> NDArray[np.bool_]:
+    """Which counts are so large that noise alone would make any of them as large with a probability
+    of at most BY_CHANCE. A count far out that noise made would ruin a mean and a range."""
+    return noisy > noise * float(-ndtri(BY_CHANCE / len(noisy)))
+
+
+def tail(noisy: Floats, noise: float) -> Floats:
+    """The counts of a tail, from the cell next to the bulk of the rows outwards; 0 beyond its end.
+
+    Its end is where the sum of the counts, less FAINT deviations of the noise for each cell, is
+    largest: farther out, no run of cells holds more than that on average. Beyond the last row this
+    sum falls by FAINT a cell, and noise alone leads it on by just k cells with a probability below
+    exp(-FAINT^2 k / 2). Up to the end counts are averaged until they fall outwards, as those
+    of a tail do: their sum stays the same, and each is above 0.
+    """
+    path = np.cumsum(noisy - FAINT * noise)
+    if not len(path) or path.max() <= 0:
+        return np.zeros(len(noisy))
+    end = int(path.argmax()) + 1
+    sums: list[float] = []
+    cells: list[int] = []
+    for count in noisy[:end]:
+        sums.append(float(count))
+        cells.append(1)
+        while len(sums) > 1 and sums[-2] * cells[-1] <= sums[-1] * cells[-2]:
+            sums[-2:], cells[-2:] = [sums[-2] + sums[-1]], [cells[-2] + cells[-1]]
+    falling = np.repeat(np.array(sums) / np.array(cells), cells)
+    return np.concatenate([falling, np.zeros(len(noisy) - end)])
 
 
 def fill(cuts: list[float], count: int, low: float, high: float) -> list[float]:

@@ -349,6 +349,10 @@ class Schema(Declaration):
         """The columns whose bounds still have to be learnt."""
         return [column.name for column in self.columns if column.learns]
 
+    def to_learn_by(self, question: str) -> list[str]:
+        """Those of `to_learn` that a question of a plan pays for, by its name."""
+        return [c.name for c in self.columns if c.learns and c.question == question]
+
     # Rows (see `encode` for what is promised)
 
     def encode(self, table: Any, target: Any = None, *, sparse: bool | None = None) -> Encoded:

@@ -192,21 +192,23 @@ def _check_names(column: Column) -> None:
 def _check_learning(column: Column, sample: list[Any]) -> Column:
     """Check the bins of rows, and that any noise gives a declared column."""
 
+    count = column.histogram_bins(BINS)
+
     def bins(values: list[Any]) -> NDArray[Any]:
         with _nothing_raised(column, "bin_of"):
-            found = column.bin_of(cells_of(values), BINS)
+            found = column.bin_of(cells_of(values), count)
         _require(
             column,
             found.shape == (len(values),) and found.dtype.kind == "i",
             "bin_of must give one integer per row",
         )
-        inside = bool((found >= -1).all() and (found < BINS).all())
-        _require(column, inside, f"bin_of must give bins from 0 to {BINS - 1}, or -1")
+        inside = bool((found >= -1).all() and (found < count).all())
+        _require(column, inside, f"bin_of must give bins from 0 to {count - 1}, or -1")
         return found
 
     _check_rows(column, "bin_of", bins, sample)
     source = np.random.default_rng(1)
-    for counts in (np.zeros(BINS), 50.0 * source.standard_normal(BINS), np.full(BINS, 1e6)):
+    for counts in (np.zeros(count), 50.0 * source.standard_normal(count), np.full(count, 1e6)):
         with _nothing_raised(column, "learnt_from and with_learnt"):
             numbers = column.learnt_from(counts, 50.0, len(sample))
             made = column.with_learnt(numbers)

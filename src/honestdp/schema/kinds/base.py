@@ -73,12 +73,13 @@ class Representative(NamedTuple):
     """A cell that stands for many, where the effect of a column is shown.
 
     label: The text beside it. position: Its place on an axis; None: it has none, as a category.
-    cell: The cell as a table holds it.
+    cell: The cell as a table holds it. note: What else to know about it, in a few words.
     """
 
     label: str
     position: float | None
     cell: object
+    note: str = ""
 
 
 class Column(Declaration):
@@ -104,6 +105,8 @@ class Column(Declaration):
             ledgers still fit.
         scaled_together: Whether all columns of such kinds are scaled, in every row, to one public
             norm together.
+        question: The name of the question of a plan that pays for what its columns learn: "columns"
+            or "categories", which has a smaller share of the budget.
     """
 
     label: ClassVar[str] = ""
@@ -113,6 +116,7 @@ class Column(Declaration):
     infer_order: ClassVar[int] = 0
     added_fields: ClassVar[frozenset[str]] = frozenset()
     scaled_together: ClassVar[bool] = False
+    question: ClassVar[str] = "columns"
 
     kind: str
     name: Name
@@ -194,6 +198,11 @@ class Column(Declaration):
         """
         return self
 
+    def with_default_rare(self) -> Column:
+        """The column that learns which of its categories have too few rows for a weight of their
+        own, where the schema leaves that open; by default this one, as it has no categories."""
+        return self
+
     @property
     def keeps_zeros(self) -> bool:
         """Whether the column is encoded as one number that is 0 for a cell of 0, so that a sparse
@@ -250,6 +259,14 @@ class Column(Declaration):
         """Number of values that must be learnt before the column can be encoded; 0: none."""
         return 0
 
+    def histogram_bins(self, bins: int) -> int:
+        """Number of bins of its histogram.
+
+        Args:
+            bins: As many as there are by default.
+        """
+        return bins
+
     def bin_of(self, cells: Cells, bins: int) -> NDArray[np.int64]:
         """Assign each row's cell to a histogram bin.
 
@@ -285,6 +302,27 @@ class Column(Declaration):
             numbers: From `learnt_from`.
         """
         raise NotImplementedError(f"{type(self).__name__}.with_learnt: see bin_of")
+
+    def learnt_facts(self, made: Self) -> dict[str, Any]:
+        """What was learnt, by field, for the card: it is paid for, and so public.
+
+        Args:
+            made: The column from `with_learnt`.
+
+        Returns:
+            The fields in which it differs from this one and that it has, as JSON holds them.
+        """
+        mine, found = (one.model_dump(mode="json", exclude_none=True) for one in (self, made))
+        return {name: value for name, value in found.items() if value != mine.get(name)}
+
+    def learnt_words(self, made: Self) -> str:
+        """What was learnt, in words for card and report.
+
+        Args:
+            made: The column from `with_learnt`.
+        """
+        facts = self.learnt_facts(made)
+        return "; ".join(f"{name} {_written(value)}" for name, value in facts.items())
 
     # What a keeper, or a user of the model, should know about cells
 
@@ -374,6 +412,13 @@ class Column(Declaration):
             The column; None if the kind does not suit the cells.
         """
         return None
+
+
+def _written(value: Any) -> str:
+    """A value, or a list of them, as text: numbers with six digits."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_written, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 class ColumnKinds(Registry[type[Column]]):

@@ -1,9 +1,16 @@
-"""`Categorical`: one of a list of categories, one-hot encoded."""
+"""`Categorical`: one of a list of categories, one-hot encoded.
+
+A category that no row has gets a weight of pure noise: its input is never there while the model
+trains, but it is when the model predicts. So a plan that can afford it counts the categories with
+noise (`honestdp.schema.learn`), and a category without a clear count is encoded as if it were not
+declared: as `other`, or as zeros. Training, scores and predictions read the same encoding.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +20,10 @@ from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+
+LEAST = 0.02  # of the rows: what a category should have for a weight of its own
+SURELY = (2.0, 3.0)  # deviations of the noise that its count must have at least, and need at most
+FEW = "too few rows for a weight of its own"
 
 
 @column_kinds.register
@@ -27,6 +38,10 @@ class Categorical(Column):
             Without it such a cell is all zeros.
         missing: The category of a missing cell; by default `other`, or all zeros.
         ignore_case: Whether upper and lower case count as the same.
+        rare: The categories that have too few rows for a weight of their own, and are encoded as if
+            they were not declared. "learn": learnt with noise, and paid for, before anything can be
+            encoded. "keep": none. By default a plan chooses by public facts.
+        rare_other: Whether all that is encoded as `other` is too rare as well, and all zeros.
 
     Example:
         >>> Categorical(name="ward", categories=["a", "b"], other=True).encoded_names
@@ -45,21 +60,30 @@ class Categorical(Column):
         "other": "must be true or false",
         "ignore_case": "must be true or false",
         "missing": "give the category that stands for a missing cell",
+        "rare": 'must be "learn", "keep" or a list of some of the categories',
+        "rare_other": "must be true or false",
     }
     infer_order: ClassVar[int] = 20  # it suits any cells
-    added_fields: ClassVar[frozenset[str]] = frozenset({"ignore_case"})
+    added_fields: ClassVar[frozenset[str]] = frozenset({"ignore_case", "rare", "rare_other"})
+    question: ClassVar[str] = "categories"
 
     kind: Literal["categorical"] = "categorical"
     categories: Categories
     other: Flag = False
     missing: Category | None = None
     ignore_case: Flag = False
+    rare: Categories | Literal["learn", "keep"] | None = None
+    rare_other: Flag = False
 
     @model_validator(mode="after")
     def _check(self) -> Categorical:
         check_categories("categories", self.categories, least=1)
         if self.missing is not None and self.missing not in self.categories:
             raise ValueError(f"missing = {self.missing!r} must be one of the categories")
+        if not set(self._rare) <= set(self.categories):
+            raise ValueError("rare: holds a text that is none of the categories")
+        if self.rare_other and not (self.other and isinstance(self.rare, tuple)):
+            raise ValueError("rare_other is for other = true and a list of rare; remove it")
         return self
 
     @property
@@ -85,24 +109,69 @@ class Categorical(Column):
         return Entries(np.maximum(places, 0)[:, None], (places >= 0).astype(np.float64)[:, None])
 
     def as_one_hot(self) -> Categorical:
-        return self
+        return self.model_copy(update={"rare": None, "rare_other": False})  # pairs are not counted
+
+    def with_default_rare(self) -> Categorical:
+        return self if self.rare is not None else self.model_copy(update={"rare": "learn"})
+
+    @property
+    def _rare(self) -> tuple[str, ...]:
+        return self.rare if isinstance(self.rare, tuple) else ()
 
     def _positions(self) -> NDArray[np.int64]:
         """The position of each category, then, as the last two, of a missing and of an unknown
         cell; -1: none."""
-        count = len(self.categories)
-        other = count if self.other else -1
-        missing = other if self.missing is None else self.categories.index(self.missing)
+        count, rare = len(self.categories), set(self._rare)
+        other = count if self.other and not self.rare_other else -1
         positions = np.empty(count + 2, dtype=np.int64)
-        positions[:count] = np.arange(count)
-        positions[MISSING], positions[UNKNOWN] = missing, other
+        positions[:count] = [other if c in rare else i for i, c in enumerate(self.categories)]
+        positions[UNKNOWN] = positions[MISSING] = other
+        if self.missing is not None:
+            positions[MISSING] = positions[self.categories.index(self.missing)]
         return positions
 
     def representatives(self) -> Sequence[Representative]:
-        found = [Representative(category, None, category) for category in self.categories]
+        rare = set(self._rare)
+        found = [Representative(c, None, c, FEW if c in rare else "") for c in self.categories]
         if self.other:  # any text that is longer than all categories, and no number
-            found.append(Representative("(other)", None, "x" + max(self.categories, key=len)))
+            unknown = "x" + max(self.categories, key=len)
+            found.append(Representative("(other)", None, unknown, FEW if self.rare_other else ""))
         return found
+
+    # What is learnt from a noisy histogram: which encoded columns have rows enough, 1 or 0 each
+
+    @property
+    def learns(self) -> int:
+        return self.width if self.rare == "learn" else 0
+
+    def histogram_bins(self, bins: int) -> int:
+        return self.width
+
+    def bin_of(self, cells: Cells, bins: int) -> NDArray[np.int64]:
+        """The encoded column of each cell; a cell that is encoded as zeros is in none."""
+        return self._positions()[cells.places(self.categories, self.ignore_case)]
+
+    def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
+        """1 for a category whose count is LEAST of the rows, but always above 2 deviations of its
+        noise, and enough above 3. For `other` the rare categories' counts are added to its own."""
+        clear = noisy >= _least(noise, rows)
+        if self.other:
+            others = ~clear
+            others[-1] = True
+            clear[-1] = noisy[others].sum() >= _least(noise * math.sqrt(others.sum()), rows)
+        return tuple(clear.astype(float).tolist())
+
+    def with_learnt(self, numbers: tuple[float, ...]) -> Categorical:
+        rare = tuple(c for c, kept in zip(self.categories, numbers, strict=False) if not kept)
+        without = self.other and not numbers[-1]
+        return Categorical(**self.model_dump() | {"rare": rare, "rare_other": without})
+
+    def learnt_words(self, made: Self) -> str:
+        where = "other" if self.other and not made.rare_other else "zeros"
+        named = [*made._rare, *(["(other)"] if made.rare_other else [])]
+        if not named:
+            return "every category has rows enough for a weight of its own"
+        return f"too few rows for weights of their own, so encoded as {where}: {', '.join(named)}"
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_categories(
@@ -118,3 +187,7 @@ class Categorical(Column):
     @classmethod
     def infer(cls, name: str, cells: Cells) -> Categorical:
         return cls(name=name, categories=tuple(cells.categories()), other=True)
+
+
+def _least(noise: float, rows: int) -> float:
+    return min(max(LEAST * rows, SURELY[0] * noise), SURELY[1] * noise)
