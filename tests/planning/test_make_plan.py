@@ -14,7 +14,7 @@ from honestdp.candidates import Candidate
 from honestdp.engine import Linear, TwoLayer, size
 from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.costs import default_delta
-from honestdp.planning.questions import Question, gaussian_mu
+from honestdp.planning.questions import AboutColumns, AboutNorms, gaussian_mu
 from honestdp.planning.role_costs import RoleCosts, Scoring, free_noise, priced_after
 from honestdp.planning.spec import Spec
 from honestdp.privacy import guarantee
@@ -161,7 +161,7 @@ def test_learnt_bounds_pay_their_share():
         update={"columns": (*SCHEMA.columns, Numeric(name="w", outer=(0.0, 9.0), bounds="learn"))}
     )
     plan, plain = make_plan(spec(learn)), make_plan(spec())
-    learning = plan.questions.learning
+    learning = plan.questions.get(AboutColumns)
     assert learning.columns == ("w",)
     share = 1 / learning.noise_multiplier**2 / gaussian_mu(3.0, 1e-4) ** 2
     assert share == pytest.approx(0.05)
@@ -229,7 +229,7 @@ def test_the_defaults_are_functions_of_public_facts():
     numbers = schema.model_copy(update={"columns": SCHEMA.columns[:2]})
     learnt = make_plan(spec(numbers))
     assert learnt.row_norm == (3.0, "learnt with noise")
-    assert learnt.questions.norms is not None
+    assert learnt.questions.get(AboutNorms) is not None
 
 
 @pytest.mark.parametrize("model", ["logistic", "mlp"])
@@ -347,8 +347,8 @@ def test_delta_has_no_floor(name, delta):
 
 
 def test_noise_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid_for():
-    with pytest.raises(InputError, match=r"learn_share: needs noise above 1e\+06 for bounds"):
-        Question("bounds", ("x",), 2e6)
+    with pytest.raises(InputError, match=r"learn_share: needs noise above 1e\+06 for what is"):
+        AboutColumns(2e6, ("x",))
     with pytest.raises(InputError, match="noise_multiplier=2000000"):
         Candidate(noise_multiplier=2e6)
     for kind in ("scores", "pick"):

@@ -9,7 +9,7 @@ import pytest
 
 from honestdp import make_plan
 from honestdp.planning.defaults import NORM_SHARE
-from honestdp.planning.questions import Question, Questions, gaussian_mu, share_of
+from honestdp.planning.questions import AboutColumns, AboutNorms, Questions, gaussian_mu, share_of
 from honestdp.planning.role_costs import priced_after
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Composition, Gaussian, Repeated
@@ -73,7 +73,7 @@ def test_the_search_gets_what_is_left_and_all_of_it(name):
 def test_both_questions_are_asked_with_their_share_of_the_precision():
     plan = asking(learn_share=0.1)
     whole = gaussian_mu(3.0, plan.delta) ** 2
-    learning, norms = plan.questions.learning, plan.questions.norms
+    learning, norms = plan.questions
     assert learning.columns == ("w0", "w1", "w2")
     assert 3 / learning.noise_multiplier**2 == pytest.approx(0.1 * whole)
     assert 1 / norms.noise_multiplier**2 == pytest.approx(NORM_SHARE * whole)
@@ -84,22 +84,22 @@ def test_both_questions_are_asked_with_their_share_of_the_precision():
 def test_histograms_are_counted():
     assert share_of(0.1, 4, 1.0, DELTA) == pytest.approx(2 * share_of(0.1, 1, 1.0, DELTA))
     assert share_of(0.1, 1, 1.0, DELTA) == pytest.approx(2 * share_of(0.4, 1, 1.0, DELTA))
-    four, rows = Question("bounds", tuple("abcd"), 8.0), Question("the norms of rows", (), 3.0)
+    four, rows = AboutColumns(8.0, tuple("abcd")), AboutNorms(3.0)
     assert guarantee.gaussian_noise(four.event) == pytest.approx(4.0)
     assert guarantee.gaussian_noise(rows.event) == pytest.approx(3.0)
-    both = guarantee.gaussian_noise(Questions(four, rows).event)
+    both = guarantee.gaussian_noise(Questions([four, rows]).event)
     assert both == pytest.approx(1 / math.sqrt(4 / 8**2 + 1 / 3**2))
-    assert Questions(None, None).event is None
+    assert Questions().event is None
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_a_whole_share_is_the_whole_budget(epsilon):
     """One histogram with all of the precision costs epsilon, no less and no more."""
-    event = Question("bounds", ("a",), share_of(1.0, 1, epsilon, DELTA)).event
+    event = AboutColumns(share_of(1.0, 1, epsilon, DELTA), ("a",)).event
     assert guarantee.epsilon(event, DELTA) == pytest.approx(epsilon, rel=1e-3)
 
 
 def test_nothing_is_asked_where_the_schema_says_all():
     plan = make_plan(spec())
-    assert plan.questions == Questions(None, None)
+    assert plan.questions == Questions()
     assert plan.spending.epsilon == max(plan.role_epsilons.values())

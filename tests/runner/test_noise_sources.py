@@ -86,8 +86,8 @@ def bounds(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     sound = Numeric.learnt_from
     patch.setattr(Numeric, "learnt_from", lambda c, n, *r: seen.append(n) or sound(c, n, *r))
     PrivateData.open(plan, rows, None, 1, randomness, Journal())  # type: ignore[arg-type]
-    assert plan.questions.learning is not None
-    return np.array(seen) / plan.questions.learning.noise_multiplier
+    (question,) = plan.questions
+    return np.array(seen) / question.noise_multiplier
 
 
 def row_norms(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
@@ -106,9 +106,7 @@ def row_norms(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     patch.setattr(learn, "_with_noise", more)
     rows = {"n": [None] * 400, "y": table()["y"]}
     PrivateData.open(plan, rows, None, 1, randomness, Journal())  # type: ignore[arg-type]
-    of_columns, of_rows = plan.questions.learning, plan.questions.norms
-    assert of_columns is not None
-    assert of_rows is not None
+    of_columns, of_rows = plan.questions
     return np.array([seen[1] / of_rows.noise_multiplier, seen[0] / of_columns.noise_multiplier])
 
 

@@ -17,7 +17,7 @@ from honestdp.models.base import balanced
 from honestdp.planning.costs import default_delta
 from honestdp.planning.encoding import MOST_CURVES
 from honestdp.planning.grid import Grid
-from honestdp.planning.questions import Question, Questions, share_of
+from honestdp.planning.questions import AboutColumns, AboutNorms, Question, Questions, share_of
 from honestdp.planning.spec import Spec
 from honestdp.schema.learn import ROW_NORM
 
@@ -75,10 +75,10 @@ def questions(spec: Spec) -> Questions:
     """What is asked of every row before the search, and with how much noise."""
     budget = spec.epsilon, delta(spec)
     columns = tuple(spec.encoding.to_learn)
-    learning = norms = None
+    asked: list[Question] = []
     if columns:
         noise = share_of(spec.learn_share, len(columns), *budget)
-        learning = Question("what is learnt about columns", columns, noise)
+        asked.append(AboutColumns(noise, columns))
     if spec.scales_rows and spec.encoding.row_scale is None:
-        norms = Question("the norms of rows", (), share_of(NORM_SHARE, 1, *budget))
-    return Questions(learning, norms)
+        asked.append(AboutNorms(share_of(NORM_SHARE, 1, *budget)))
+    return Questions(asked)

@@ -8,7 +8,7 @@ from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
 from honestdp.planning.plan import job as training_of
-from honestdp.planning.role_costs import free_noise, priced_after
+from honestdp.planning.role_costs import free_noise, is_one_event, priced_after
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import Event
@@ -77,7 +77,8 @@ class _Cost:
     """The epsilon of a procedure by its noise.
 
     failure: The first error of its price, if it had no price with any noise: then that error, not
-    the budget, is why there is no plan.
+    the budget, is why there is no plan. composes: How it is priced after questions, by the first
+    noise that is tried: `Plan` finds it out again with the noise that was found.
     """
 
     chosen: Procedure
@@ -87,11 +88,15 @@ class _Cost:
     delta: float
     failure: InputError | None = None
     answered: bool = False
+    composes: bool | None = None
 
     def __call__(self, sigma: float) -> float:
         try:
             run = self.job.event(sigma)
-            found = priced_after(self.chosen, self.bound, self.before, (run, run), self.delta)
+            if self.composes is None and self.before is not None:
+                self.composes = is_one_event(self.chosen, (run, run), self.delta)
+            before, delta, composes = self.before, self.delta, self.composes
+            found = priced_after(self.chosen, self.bound, before, (run, run), delta, composes)
         except InputError as error:
             if not self.answered:
                 self.failure = self.failure or error

@@ -15,7 +15,7 @@ from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
 from honestdp.planning.outside import outside_parts
-from honestdp.planning.questions import Questions
+from honestdp.planning.questions import AboutNorms, Questions
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
@@ -167,7 +167,7 @@ class Plan:
         """Number of values learnt before the search, by column; under `ROWS` those about rows."""
         columns = self.spec.encoding.columns
         found = {column.name: column.learns for column in columns if column.learns}
-        return found | ({} if self.questions.norms is None else {ROWS: 1})
+        return found | ({} if self.questions.get(AboutNorms) is None else {ROWS: 1})
 
     @property
     def lot_sizes(self) -> tuple[float, ...]:
@@ -200,7 +200,9 @@ class Plan:
     def public(self) -> dict[str, Any]:
         """The plan as texts, numbers, lists and dicts, as the ledger stores it."""
         spec, scoring = self.spec, self.role_costs.scoring
-        learning, norms = self.questions.learning, self.questions.norms
+        asked: dict[str, Any] = {}
+        for question in self.questions:
+            asked |= question.public()
         return {
             "format": PUBLIC_FORMAT,
             "honestdp": __version__,
@@ -225,12 +227,8 @@ class Plan:
             "row_norm": list(self.row_norm),
             "scores": scoring and {"kind": scoring.kind, "noise": scoring.noise},
             "roles": dict(self.role_epsilons),
-            "learnt_bounds": learning
-            and {
-                "columns": list(learning.columns),
-                "noise_multiplier": learning.noise_multiplier,
-            },
-            **({"row_norm_noise": norms.noise_multiplier} if norms else {}),
+            "learnt_bounds": None,
+            **asked,
             "encoding": spec.encoding.fingerprint,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -255,10 +253,7 @@ class Plan:
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
         lines += [f"  encoding: {words}" for words in [encoding_words(self.spec.encoding)] if words]
-        if self.questions.learning is not None:
-            lines.append(f"  learnt with noise: {', '.join(self.questions.learning.columns)}")
-        if self.questions.norms is not None:
-            lines.append("  learnt with noise: the norm of a typical row")
+        lines += [f"  {question.line}" for question in self.questions]
         lines += [f"  not honestdp's own, taken at its word: {one}" for one in self.outside]
         return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])
 

@@ -13,7 +13,9 @@ is left, composed tightly with the questions (`role_costs.priced_after`).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
@@ -22,42 +24,117 @@ from honestdp.errors import InputError
 from honestdp.privacy.events import Composition, Event, Gaussian, Repeated
 from honestdp.units import LARGEST_NOISE
 
+Asked = TypeVar("Asked", bound="Question")
+
 
 @dataclass(frozen=True)
-class Question:
-    """Noisy histograms of all rows.
+class Question(ABC):
+    """What is asked of every row with Gaussian noise; one class a question.
 
-    what: What is learnt, in words. columns: A histogram for each; a question about whole rows
-    names none and has one. noise_multiplier: Of each histogram.
+    noise_multiplier: The noise of each answer over what one record can change of it.
+
+    Attributes:
+        name: Its name in `Questions`.
+        what: What is learnt, in words.
+        share: The name of the option that gives its share of the budget.
+        mechanism: How it is answered, in words for the card.
     """
 
-    what: str
-    columns: tuple[str, ...]
+    name: ClassVar[str]
+    what: ClassVar[str]
+    share: ClassVar[str] = "learn_share"
+    mechanism: ClassVar[str] = "a histogram of all rows for each, with Gaussian noise"
     noise_multiplier: float
 
     def __post_init__(self) -> None:
         if self.noise_multiplier > LARGEST_NOISE:
             remedy = f"needs noise above {LARGEST_NOISE:g} for {self.what}; raise it, or epsilon"
-            raise InputError(f"learn_share: {remedy}")
+            raise InputError(f"{self.share}: {remedy}")
+
+    @property
+    def event(self) -> Event:
+        """What it costs; by default one Gaussian."""
+        return Gaussian(self.noise_multiplier)
+
+    @property
+    @abstractmethod
+    def line(self) -> str:
+        """The line of a plan."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What it is about, in words for the card."""
+
+    @abstractmethod
+    def public(self) -> dict[str, Any]:
+        """What `Plan.public` says of it; no key stands in another question's."""
+
+
+@dataclass(frozen=True)
+class AboutColumns(Question):
+    """Bounds, edges and scales that the schema leaves open. columns: A histogram for each."""
+
+    name = "columns"
+    what = "what is learnt about columns"
+    columns: tuple[str, ...]
 
     @property
     def event(self) -> Event:
         """What the histograms cost together."""
-        return Repeated(Gaussian(self.noise_multiplier), max(1, len(self.columns)))
+        return Repeated(Gaussian(self.noise_multiplier), len(self.columns))
+
+    @property
+    def line(self) -> str:
+        return f"learnt with noise: {', '.join(self.columns)}"
+
+    @property
+    def subject(self) -> str:
+        return f"facts about {', '.join(self.columns)}"
+
+    def public(self) -> dict[str, Any]:
+        told = {"columns": list(self.columns), "noise_multiplier": self.noise_multiplier}
+        return {"learnt_bounds": told}
 
 
 @dataclass(frozen=True)
-class Questions:
-    """The questions of a plan. learning: About columns. norms: About the norms of rows."""
+class AboutNorms(Question):
+    """The norm of a typical row: one histogram."""
 
-    learning: Question | None
-    norms: Question | None
+    name = "norms"
+    what = "the norms of rows"
+
+    @property
+    def line(self) -> str:
+        return "learnt with noise: the norm of a typical row"
+
+    @property
+    def subject(self) -> str:
+        return "the norm of a typical encoded row"
+
+    def public(self) -> dict[str, Any]:
+        return {"row_norm_noise": self.noise_multiplier}
+
+
+class Questions(tuple[Question, ...]):
+    """The questions of a plan, in the order in which they are asked; no name stands twice.
+
+    Example:
+        >>> asked = Questions([AboutColumns(8.0, ("age",)), AboutNorms(6.0)])
+        >>> [one.name for one in asked], asked.get(AboutNorms).noise_multiplier
+        (['columns', 'norms'], 6.0)
+    """
+
+    __slots__ = ()
 
     @property
     def event(self) -> Event | None:
         """What all of them cost together; None if nothing is asked."""
-        asked = [one.event for one in (self.learning, self.norms) if one is not None]
-        return Composition(*asked) if asked else None
+        return Composition(*(one.event for one in self)) if self else None
+
+    def get(self, kind: type[Asked]) -> Asked | None:
+        """The question of a class; None if it is not asked."""
+        return next((one for one in self if isinstance(one, kind)), None)
 
 
 def share_of(share: float, histograms: int, epsilon: float, delta: float) -> float:

@@ -95,7 +95,12 @@ class RoleCosts:
 
 
 def priced_after(
-    procedure: Procedure, bound: str, before: Event | None, runs: tuple[Event, Event], delta: float
+    procedure: Procedure,
+    bound: str,
+    before: Event | None,
+    runs: tuple[Event, Event],
+    delta: float,
+    composes: bool | None = None,
 ) -> float:
     """The epsilon of a procedure and of the Gaussian questions that are answered before it.
 
@@ -108,22 +113,27 @@ def priced_after(
         before: The questions, Gaussians without sampling; None: there are none.
         runs: What one run, and the training after the search, cost the record.
         delta: The delta of the result.
+        composes: `is_one_event` of these runs, where a caller that tries many noises knows it from
+            one of them; what it finds is priced again before it is charged. None: find out.
     """
     if before is None:
         return priced(procedure, bound, *runs, delta)
     whole = procedure.event(runs[0])
-    if whole is not None and _is_all(whole, procedure, runs, delta):
+    if composes is None:
+        composes = is_one_event(procedure, runs, delta)
+    if composes and whole is not None:
         return guarantee.epsilon(Composition(before, whole), delta, bound)  # type: ignore[arg-type]
     noise = guarantee.gaussian_noise(before)
     return epsilon_after_gaussian(lambda d: priced(procedure, bound, *runs, d), noise, delta)
 
 
-def _is_all(event: Event, procedure: Procedure, runs: tuple[Event, Event], delta: float) -> bool:
-    """Whether an event is made of Gaussians and costs no less than the procedure's own curve: a
-    procedure that inherits `event` and does more than that is priced by its `price`."""
-    if not guarantee.is_gaussian(event):
+def is_one_event(procedure: Procedure, runs: tuple[Event, Event], delta: float) -> bool:
+    """Whether a procedure is one event made of Gaussians, which costs no less than the procedure's
+    own curve: one that inherits `event` and does more than that is priced by its `price`."""
+    whole = procedure.event(runs[0])
+    if whole is None or not guarantee.is_gaussian(whole):
         return False
-    own, known = curve_of(procedure, *runs, delta), guarantee.rdp_curve(event)
+    own, known = curve_of(procedure, *runs, delta), guarantee.rdp_curve(whole)
     same = np.array_equal(own.orders, known.orders)
     return same and bool((own.values <= known.values).all())
 

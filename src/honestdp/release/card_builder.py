@@ -11,7 +11,6 @@ from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.plan import Plan
-from honestdp.planning.questions import Question
 from honestdp.privacy import guarantee
 from honestdp.release.card import (
     Access,
@@ -175,11 +174,11 @@ def _covered(plan: Plan) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
-    for question, what in _questions(plan):
+    for question in plan.questions:
         found.append(
             Access(
-                what=what,
-                mechanism="a histogram of all rows for each, with Gaussian noise",
+                what=question.subject,
+                mechanism=question.mechanism,
                 noise=question.noise_multiplier,
                 epsilon=guarantee.epsilon(question.event, plan.delta),
             )
@@ -214,17 +213,6 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
-def _questions(plan: Plan) -> list[tuple[Question, str]]:
-    """The questions before the search, each with what it is about."""
-    asked = plan.questions
-    found = []
-    if asked.learning is not None:
-        found.append((asked.learning, f"facts about {', '.join(asked.learning.columns)}"))
-    if asked.norms is not None:
-        found.append((asked.norms, "the norm of a typical encoded row"))
-    return found
-
-
 def _preprocessing(plan: Plan) -> Preprocessing:
     text = "columns encoded by the declared schema, row by row"
     how = encoding_words(plan.spec.encoding)
@@ -232,7 +220,7 @@ def _preprocessing(plan: Plan) -> Preprocessing:
     before = plan.questions.event
     if before is None:
         return Preprocessing(what=f"{text}; nothing inferred.", epsilon=0.0)
-    learnt = " and ".join(what for _, what in _questions(plan))
+    learnt = " and ".join(question.subject for question in plan.questions)
     return Preprocessing(
         what=f"{text}; {learnt} learnt privately and paid for, nothing else inferred.",
         epsilon=guarantee.epsilon(before, plan.delta),

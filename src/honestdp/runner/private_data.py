@@ -22,6 +22,7 @@ from honestdp.engine.train import Schedule
 from honestdp.errors import InputError, fail
 from honestdp.ledger import Receipt
 from honestdp.planning.plan import Plan
+from honestdp.planning.questions import AboutColumns, AboutNorms
 from honestdp.planning.spec import Spec
 from honestdp.randomness import Purpose, Randomness
 from honestdp.resume.journal import Journal
@@ -168,13 +169,14 @@ class _Learner:
         """What is learnt, by column; under `ROWS` the scale of rows."""
         open_schema, questions = self._plan.spec.encoding, self._plan.questions
         found: dict[str, Numbers] = {}
-        if questions.learning is not None:
-            noise = questions.learning.noise_multiplier
+        columns, norms = questions.get(AboutColumns), questions.get(AboutNorms)
+        if columns is not None:
+            noise = columns.noise_multiplier
             found = learn_numbers(open_schema, self._opened, noise, self._noise)
-        if questions.norms is not None:
+        if norms is not None:
             self._unscaled = self._encoded(with_learnt(open_schema, found))
             typical = math.sqrt(open_schema.squared_norm)
-            noise = questions.norms.noise_multiplier
+            noise = norms.noise_multiplier
             scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)
             found[ROWS] = (scale,)
         return found
