@@ -17,6 +17,7 @@ __all__ = [
     "Interrupted",
     "Ledger",
     "Metric",
+    "MisfitError",
     "Plan",
     "PredictionWarning",
     "Procedure",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         FolderError,
         InputError,
         Interrupted,
+        MisfitError,
         PredictionWarning,
         SearchError,
     )
@@ -75,6 +77,7 @@ _HOMES = {
     "Interrupted": "honestdp.errors",
     "Ledger": "honestdp.ledger",
     "Metric": "honestdp.metrics",
+    "MisfitError": "honestdp.errors",
     "Plan": "honestdp.planning.plan",
     "PredictionWarning": "honestdp.errors",
     "Procedure": "honestdp.procedures",

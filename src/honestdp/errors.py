@@ -7,7 +7,9 @@ nothing here may be called with a value read from data.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Real
+from typing import Any
 
 
 class InputError(ValueError):
@@ -20,6 +22,18 @@ class FolderError(InputError):
 
 class BudgetError(InputError):
     """A plan costs more than the ledger has left. Nothing was spent."""
+
+
+class MisfitError(InputError):
+    """A table does not fit its schema, by noisy counts that are paid for; nothing was trained.
+
+    The charge stands and pays for the next attempt; the message says how. facts: What was found,
+    as texts and numbers: the reasons, the noisy counts, the charge, and how many checks are left.
+    """
+
+    def __init__(self, message: str, facts: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.facts: dict[str, Any] = dict(facts or {})
 
 
 class SearchError(RuntimeError):

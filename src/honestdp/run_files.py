@@ -10,6 +10,7 @@ FILES = (TENSORS, MODEL, CARD)
 # Written by the command line: the run's configuration, results on public rows, the report.
 CONFIG, TESTED, REPORT = "asked.toml", "test.json", "report.html"
 PRIVATE = ".private"  # subfolder of a run that is not finished
+STATE = "state"  # in it: how far the run has come
 
 
 def way_to(folder: Path, otherwise: str) -> str:

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 import typer
 
 from honestdp import __version__
-from honestdp.cli.console import Stopped
+from honestdp.cli.console import MISFIT, Stopped
 from honestdp.cli.registry import LazyGroup, at_fault
-from honestdp.errors import BudgetError, InputError, SearchError
+from honestdp.errors import BudgetError, InputError, MisfitError, SearchError
 
 app = typer.Typer(
     name="honestdp",
@@ -49,7 +49,7 @@ def main() -> None:
 
     Exit codes: 0 success; 1 internal error, of honestdp or of a plug-in; 2 wrong input; 3 the
     budget does not cover it; 4 the search ended without a model; 5 a table does not fit its schema
-    (`honestdp check`); 130 interrupted.
+    (`honestdp check`; the check of `honestdp tune`, whose charge stands); 130 interrupted.
     """
     try:
         code = app(standalone_mode=False)
@@ -63,6 +63,8 @@ def main() -> None:
         _stop(error.format_message(), 2)
     except BudgetError as error:
         _stop(str(error), 3)
+    except MisfitError as error:
+        _stop(str(error), MISFIT)
     except InputError as error:
         _stop(str(error), 2)
     except BrokenPipeError:  # `| head`

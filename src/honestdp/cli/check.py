@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from honestdp.cli.console import Console, new_file
+from honestdp.cli.console import MISFIT, Console, new_file
 from honestdp.cli.options import (
     Decimal,
     Delimiter,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from honestdp.schema import TableFile
     from honestdp.schema.table_check import TableCheck
 
-MISFIT = 5  # exit code of a table that does not fit its schema
 OWNER = 0o600
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from honestdp.files import ANYONE
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
+
+
+MISFIT = 5  # exit code of a table that does not fit its schema
 
 
 class Stopped(Exception):  # noqa: N818
@@ -82,3 +86,14 @@ def new_file(path: Path, mode: int = ANYONE) -> Iterator[IO[str]]:
             yield file
     except FileExistsError:
         raise InputError(f"{path}: already exists; choose another name") from None
+
+
+def agrees(question: str) -> bool:
+    """Ask on a terminal; no answer is a no."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        return False  # stdin is closed
+    finally:
+        if not sys.stdin.isatty():  # no newline was typed
+            typer.echo(err=True)

@@ -1,14 +1,18 @@
-"""`honestdp ledger create | show | verify`: the budget of a data set."""
+"""`honestdp ledger create | show | verify | amend`: the budget of a data set."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.console import Console
+from honestdp.cli.console import Console, agrees
 from honestdp.cli.options import Json, Quiet, number
+
+if TYPE_CHECKING:
+    from honestdp.ledger import Charge
+    from honestdp.schema import Schema
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,6 +21,10 @@ app = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="The ledger's file.")]
+Header = Annotated[
+    Path | None,
+    typer.Option(help="The table, for a schema with wildcards; only its header is read."),
+]
 
 
 @app.command("create")
@@ -27,10 +35,7 @@ def create(
         float, typer.Option(parser=number, metavar="X", help="The total, for ever.")
     ],
     delta: Annotated[float, typer.Option(parser=number, metavar="X", help="The total, for ever.")],
-    data: Annotated[
-        Path | None,
-        typer.Option(help="The table, for a schema with wildcards; only its header is read."),
-    ] = None,
+    data: Header = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -39,13 +44,8 @@ def create(
     Example: honestdp ledger create visits.ledger --schema visits.toml --epsilon 2 --delta 1e-6
     """
     from honestdp.ledger import Ledger
-    from honestdp.schema import Schema
-    from honestdp.schema.files import TableFile
 
-    table = None if data is None else TableFile(data)
-    found = Schema.load(schema, None if table is None else table.names)
-    if table is not None:
-        table.check([found.target.column])  # it has a header, then
+    found = _schema(schema, data)
     made = Ledger.create(path, schema=found, epsilon=epsilon, delta=delta)
     Console(json_, quiet).answer(
         f"created: {path}, for {made.opening.dataset!r}: epsilon {epsilon:g}, delta {delta:g}",
@@ -79,6 +79,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
                 "delta": charge.receipt.delta,
                 "procedure": procedure_name(charge.plan),
                 "released": charge.released,
+                **({"checks": _checks(charge)} if charge.checks else {}),
             }
             for charge in history
         ],
@@ -86,7 +87,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
     }
     rows = [
         (c.receipt.id, up(c.receipt.epsilon), small(c.receipt.delta),
-         "released" if c.released else "not released", str(c.plan.get("model", "")))
+         _state(c), str(c.plan.get("model", "")))
         for c in history
     ]  # fmt: skip
     lines = [
@@ -117,3 +118,56 @@ def verify(
     ledger = Ledger.inspect(path)
     ledger.verify(head)
     Console(json_, quiet).answer("every entry is valid", {"sound": True, "head": ledger.head})
+
+
+@app.command("amend")
+def amend(
+    path: File,
+    schema: Annotated[Path, typer.Option(help="The corrected schema.")],
+    data: Header = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Amend it unasked.")] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Record that the schema was corrected: the ledger is for the new one, and nothing is refunded.
+
+    A charge that the check of `honestdp tune` stopped then pays for a plan with the new schema.
+
+    Example: honestdp ledger amend visits.ledger --schema corrected.toml
+    """
+    from honestdp.errors import InputError
+    from honestdp.ledger import Ledger
+
+    console, ledger, found = Console(json_, quiet), Ledger.inspect(path), _schema(schema, data)
+    if not yes:
+        console.note(
+            f"{path} is for {ledger.opening.dataset!r}. From now on plans must be for {schema}, "
+            "no longer for the schema before; what was spent stays spent."
+        )
+        if console.silent or not agrees("Amend it?"):
+            raise InputError(f"ledger: {path} stays as it is; --yes amends it")
+    head = ledger.amend(found)
+    console.answer(f"amended: {path}, for {schema}", {"ledger": str(path), "head": head})
+
+
+def _schema(schema: Path, data: Path | None) -> Schema:
+    """A schema, with its wildcards filled in from a table's header."""
+    from honestdp.schema import Schema
+    from honestdp.schema.files import TableFile
+
+    table = None if data is None else TableFile(data)
+    found = Schema.load(schema, None if table is None else table.names)
+    if table is not None:
+        table.check([found.target.column])  # it has a header, then
+    return found
+
+
+def _state(charge: Charge) -> str:
+    if charge.released:
+        return "released"
+    return "stopped by a check" if charge.stopped else "not released"
+
+
+def _checks(charge: Charge) -> dict[str, Any]:
+    stopped = sum(asking.stopped for asking in charge.askings)
+    return {"asked": len(charge.askings), "stopped": stopped, "left": charge.checks_left}

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from honestdp.schema import TableFile
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+NoCheck = Annotated[
+    bool,
+    typer.Option("--no-check", help="Train without asking first, with noise, if the table fits."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress messages.")]
 
 Delimiter = Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,19 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from honestdp.cli.config import READING, TuneConfig
-from honestdp.cli.console import Console, Stopped
+from honestdp.cli.console import Console, Stopped, agrees
 from honestdp.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
     Json,
+    NoCheck,
     Query,
     Quiet,
     Sheet,
     number,
     whole,
 )
-from honestdp.errors import BudgetError, InputError, Interrupted, fail, seed_and_ledger
+from honestdp.errors import (
+    BudgetError,
+    InputError,
+    Interrupted,
+    MisfitError,
+    fail,
+    seed_and_ledger,
+)
 
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
@@ -133,6 +140,7 @@ def command(
         int | None,
         typer.Option(parser=whole, metavar="N", help="Simulate, without a ledger: not private."),
     ] = None,
+    no_check: NoCheck = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan, and touch nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Make a new ledger unasked.")] = False,
     json_: Json = False,
@@ -148,17 +156,22 @@ def command(
         "lot_size": lot_size, "rows": rows, "executor": executor, "ledger": ledger, "out": out,
         "test": test, "seed": seed, "delimiter": delimiter, "decimal": decimal,
         "encoding": encoding, "sheet": sheet, "query": query,
+        "check": False if no_check else None,
     }  # fmt: skip
     console = Console(json_, quiet)
-    _tune(TuneConfig.of(spec, flags, further or ()), console, dry_run=dry_run, yes=yes)
+    config = TuneConfig.of(spec, flags, further or ())
+    config = TuneConfig({"check": True, **config.values})
+    _tune(config, console, dry_run=dry_run, yes=yes)
 
 
 def resume(
-    run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of an interrupted or stopped run.")],
+    no_check: NoCheck = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Resume an interrupted run: the same charge, the same coins, fresh noise.
+    """Resume a run that was interrupted, or stopped by the check of its table: the same charge, the
+    same coins, fresh noise.
 
     Example: honestdp resume run
     """
@@ -171,16 +184,20 @@ def resume(
     if not stored.is_file():
         raise fail("run", str(run), "holds no interrupted run; give the folder of one")
     config = TuneConfig.of(stored, {"out": run}, base=run)
+    config = TuneConfig({"check": False, **config.values})  # of a run before there were checks
     ledger = config.path("ledger")
     if ledger is not None and not ledger.exists():
         raise fail(
             "ledger", str(ledger), "does not exist; restore it: it holds the charge of this run"
         )
-    _tune(config, Console(json_, quiet), dry_run=False, yes=False)
+    _tune(config, Console(json_, quiet), dry_run=False, yes=False, ask=not no_check)
 
 
-def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> None:
-    """Plan, charge, run, evaluate on public rows, show the result."""
+def _tune(
+    config: TuneConfig, console: Console, *, dry_run: bool, yes: bool, ask: bool = True
+) -> None:
+    """Plan, charge, run, evaluate on public rows, show the result. ask: Whether the table is
+    checked, where the plan has a check."""
     with console.busy("planning"):
         from honestdp.cli.result import public_rows, show
         from honestdp.planning.make import make_plan
@@ -206,7 +223,8 @@ def _tune(config: TuneConfig, console: Console, *, dry_run: bool, yes: bool) -> 
     out = config.path("out") or Path(f"{schema.name}-run")
     test = None if test is None else public_rows(schema, test)
     ledger = None if "seed" in config.values else _ledger(config, plan, table, out, console, yes)
-    release = _carried_out(config, plan, table, ledger, executor, out, console)
+    plan, ask = _with_stopped_charge(plan, ledger, ask, out, console)
+    release = _carried_out(config, plan, table, ledger, executor, out, console, ask)
     show(release, ledger, out, test, console)
     if release.winner is None:
         raise typer.Exit(NOTHING)
@@ -298,13 +316,38 @@ def _ledger(
             f"{schema.name!r},\nby this run and all later ones (`honestdp ledger create` makes one "
             "with another total)."
         )
-        if console.silent or not _agrees(f"Make it, with {total}?"):
+        if console.silent or not agrees(f"Make it, with {total}?"):
             raise InputError(f"ledger: there is no {path}; --yes makes it, with {total}")
     made = Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
     console.note(
         f"A new ledger, {path}: {total} for everything ever computed from {schema.name!r}."
     )
     return made
+
+
+def _with_stopped_charge(
+    plan: Plan, ledger: Ledger | None, ask: bool, out: Path, console: Console
+) -> tuple[Plan, bool]:
+    """The plan to carry out, and whether to check the table: where a charge in the ledger was
+    stopped by a check and pays for the plan, it is used; with --no-check, without a further one."""
+    from dataclasses import replace
+
+    from honestdp.planning.make import make_plan
+    from honestdp.run_files import PRIVATE, STATE
+
+    if ledger is None or not any(charge.stopped for charge in ledger.history()):
+        return plan, ask
+    if (out / PRIVATE / STATE).exists():  # a run to resume, which has a charge
+        return plan, ask
+    checked = plan if plan.spec.check else make_plan(replace(plan.spec, check=True))
+    found = ledger.stopped_charge(checked.spending, checked.public())
+    if found is None:
+        return plan, ask
+    console.note(
+        f"Charge {found.receipt.id} was stopped by the check of its table and pays for this run: "
+        "nothing new is charged.\n"
+    )
+    return checked, ask and plan.spec.check
 
 
 def _check_no_other(path: Path, usual: Path, dataset: str) -> None:
@@ -332,7 +375,11 @@ def _would_fit(config: TuneConfig, plan: Plan, table: Any) -> str:
     path = config.path("ledger") or _usual_ledger(config, plan, table)
     if "seed" in config.values or not path.exists():
         return ""
-    fits = Ledger.open(path, schema=plan.spec.schema).fits(plan.spending)
+    ledger = Ledger.open(path, schema=plan.spec.schema)
+    found = ledger.stopped_charge(plan.spending, plan.public())
+    if found is not None:
+        return f"; charge {found.receipt.id} of {path}, which a check stopped, would pay for it"
+    fits = ledger.fits(plan.spending)
     return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
 
 
@@ -354,16 +401,6 @@ def _is_adult(config: TuneConfig) -> bool:
     return config.places("data") is None
 
 
-def _agrees(question: str) -> bool:
-    try:
-        return typer.confirm(question, err=True)
-    except typer.Abort:
-        return False  # stdin is closed
-    finally:
-        if not sys.stdin.isatty():  # no newline was typed
-            typer.echo(err=True)
-
-
 def _executor(config: TuneConfig) -> str:
     """The name of the executor; raises InputError, before a ledger is made, if there is none."""
     name = config.values.get("executor", "local")
@@ -382,6 +419,7 @@ def _carried_out(
     executor: str,
     out: Path,
     console: Console,
+    ask: bool,
 ) -> Release:
     from contextlib import nullcontext
 
@@ -389,7 +427,8 @@ def _carried_out(
         from honestdp.progress import Bar
         from honestdp.runner.run import run
 
-    stored = {**config.values, "out": out, **({"ledger": ledger.path} if ledger else {})}
+    stored = {**config.values, "out": out, "check": plan.spec.check}
+    stored |= {"ledger": ledger.path} if ledger else {}
     bar = nullcontext() if console.silent else Bar(simulated=ledger is None)
     try:
         with bar as progress:
@@ -402,9 +441,14 @@ def _carried_out(
                 progress=progress,
                 executor=executor,
                 config=TuneConfig(stored).to_toml(out),
+                check=ask,
             )
     except Interrupted as stop:
         raise Stopped(str(stop)) from None
+    except MisfitError as stop:
+        if console.json:
+            console.answer("", stop.facts)
+        raise
     except BudgetError as error:
         assert ledger is not None
         way = f"; Adult itself is public: to start over, remove {ledger.path}"

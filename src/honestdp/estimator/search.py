@@ -99,6 +99,9 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         lot_size: As in `Spec`.
         steps: As in `Spec`.
         validation: As in `Spec`.
+        check: Whether to ask first, with noise that is paid for, if the table fits its schema, and
+            to stop if it does not; left out where rows are few. The charge of a fit that was
+            stopped pays for the next one.
         executor: Where to train: "local", or another that is registered.
         random_state: None, or a whole number: then a SIMULATION, NOT PRIVATE.
         progress: Whether to show a bar in a terminal or a notebook.
@@ -150,6 +153,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         lot_size: int | None = None,
         steps: int | None = None,
         validation: float = 0.2,
+        check: bool = True,
         executor: str | Executor = "local",
         random_state: int | None = None,
         progress: bool = True,
@@ -170,6 +174,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
         self.lot_size = lot_size
         self.steps = steps
         self.validation = validation
+        self.check = check
         self.executor = executor
         self.random_state = random_state
         self.progress = progress
@@ -310,6 +315,7 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             lot_size=self.lot_size,
             steps=self.steps,
             validation=self.validation,
+            check=self.check,
             **(self.options or {}),
         )
         options = self._options_of_module()
@@ -348,6 +354,8 @@ class HonestSearch(BaseEstimator):  # type: ignore[misc]
             InputError: If a parameter or the form of the table is wrong; nothing was charged, or
                 the message says what was.
             BudgetError: If the ledger does not cover the plan; nothing was charged.
+            MisfitError: If the table does not fit its schema, by the check; the charge stands, and
+                the next fit uses it.
             SearchError: If a paid search failed.
             Interrupted: On Ctrl-C in a run that can be resumed.
         """

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from honestdp.errors import BudgetError, fail, instance
+from honestdp.errors import BudgetError, InputError, fail, instance
 from honestdp.ledger import store
 from honestdp.ledger.chain import (
     Chain,
@@ -27,12 +27,17 @@ from honestdp.ledger.chain import (
     DamagedError,
     Opening,
     Receipt,
+    amendment_body,
     charge_body,
+    check_body,
     fingerprint,
     link,
+    move_body,
+    moved,
     new_nonce,
     opening_body,
     release_body,
+    stop_body,
 )
 from honestdp.privacy.curve import RdpCurve, gaussian
 from honestdp.privacy.spending import Budget, Spending
@@ -205,13 +210,50 @@ class Ledger:
             InputError: If the ledger is for another data set, schema, unit or neighbouring
                 relation.
         """
+        self._read()  # it may have been amended
         self._check_opening(_facts(schema))
+
+    def amend(self, schema: Schema) -> str:
+        """Record that the schema was corrected: from now on the ledger is for the new one.
+
+        What was spent stays spent, on the same data set: its name, the unit of privacy and the
+        neighbouring relation stay as they are.
+
+        Args:
+            schema: The corrected schema.
+
+        Returns:
+            The new head of the ledger.
+
+        Raises:
+            InputError: If it is the schema that the ledger is for, one of another data set, or of
+                another unit; or the ledger cannot be written.
+
+        Example:
+            >>> ledger.amend(Schema.load("corrected.toml"))  # doctest: +SKIP
+        """
+        instance(Schema, "schema", schema, 'Schema.load("table.toml")')
+        facts, known = _facts(schema), self._known
+        new = facts.pop("schema")
+        with store.writing(self.path, "nothing was amended") as (chain, bodies):
+            self._check(chain, known)
+            self.opening = chain.opening
+            self._check_opening(facts)
+            if new == chain.opening.schema:
+                raise fail("schema", new, f"is the one that {str(self.path)!r} is for already")
+            bodies.append(amendment_body(new))
+            head = link(chain.head, bodies[0])
+        self._known = head
+        self._read()
+        return head
 
     def _check_opening(self, facts: Mapping[str, Any]) -> None:
         for name, value in facts.items():
             found = getattr(self.opening, name)
             if value != found:
-                raise fail(name, value, f"the ledger {str(self.path)!r} is for {name}={found!r}")
+                remedy = f"the ledger {str(self.path)!r} is for {name}={found!r}"
+                amend = "; if it was corrected, `honestdp ledger amend` records that"
+                raise fail(name, value, remedy + (amend if name == "schema" else ""))
 
     def reserve(
         self, spending: Spending, plan: Mapping[str, Any], nonce: str | None = None
@@ -247,6 +289,108 @@ class Ledger:
             id_, entry_hash = len(chain.hashes), link(chain.head, bodies[0])
         self._known = entry_hash  # committed by now
         return Receipt(id_, entry_hash, plan_fingerprint, spending.epsilon, spending.delta)
+
+    def ask(self, receipt: Receipt) -> str:
+        """Record, durably, that a charge's table is about to be checked; before it is.
+
+        Args:
+            receipt: From `reserve` or `move`.
+
+        Returns:
+            The hash of the entry, for `stop`.
+
+        Raises:
+            InputError: If the receipt is not of this ledger or was released before, all checks that
+                the charge pays for are used, or the ledger cannot be written: then nothing may be
+                asked.
+        """
+        instance(Receipt, "receipt", receipt, "the one that reserve returned")
+        known = self._known
+        with store.writing(self.path, "nothing was asked") as (chain, bodies):
+            self._check(chain, known)
+            charge = _check_owed(chain, receipt)
+            if charge.checks_left < 1:
+                raise InputError(
+                    f"charge {receipt.id}: the {charge.checks} checks that it pays for are used; "
+                    "--no-check (check=False) trains on this charge regardless"
+                )
+            bodies.append(check_body(receipt))
+            asking = link(chain.head, bodies[0])
+        self._known = asking
+        return asking
+
+    def stop(self, receipt: Receipt, asking: str) -> Charge:
+        """Record that a check found a table that does not fit, so that nothing was trained on it.
+
+        Args:
+            receipt: As given to `ask`.
+            asking: What `ask` returned.
+
+        Returns:
+            The charge, which stands: it pays for the next attempt.
+
+        Raises:
+            InputError: If there was no such check, it has stopped before, or the ledger cannot be
+                written.
+        """
+        known = self._known
+        with store.writing(self.path, f"charge {receipt.id} stands") as (chain, bodies):
+            self._check(chain, known)
+            charge = _check_owed(chain, receipt)
+            if not any(a.entry_hash == asking and not a.stopped for a in charge.askings):
+                raise fail("asking", asking, f"charge {receipt.id} has no such open check")
+            bodies.append(stop_body(receipt, asking))
+            head = link(chain.head, bodies[0])
+        self._known = head
+        return self.charge(receipt.id)
+
+    def stopped_charge(self, spending: Spending, plan: Mapping[str, Any]) -> Charge | None:
+        """Look for a charge that a check stopped and that pays for a plan. Spends nothing.
+
+        Args:
+            spending: What the plan costs.
+            plan: The plan, as for `reserve`.
+
+        Returns:
+            The oldest such charge, which `move` takes; None if there is none.
+        """
+        return _stopped_charge(self._read(), spending, plan)
+
+    def move(
+        self,
+        spending: Spending,
+        plan: Mapping[str, Any],
+        nonce: str | None = None,
+        receipt: Receipt | None = None,
+    ) -> Receipt | None:
+        """Let a charge that a check stopped pay for a plan of exactly its cost.
+
+        Only one caller gets a stopped charge. Receipts that were given out before are void.
+
+        Args:
+            spending: What the plan costs.
+            plan: What will be done, as for `reserve`.
+            nonce: As for `reserve`.
+            receipt: That of the charge to move; by default the oldest that pays for the plan.
+
+        Returns:
+            The receipt, which allows one release; None if no stopped charge pays for the plan.
+
+        Raises:
+            InputError: If an argument is wrong, or the ledger cannot be written.
+        """
+        instance(Spending, "spending", spending, "Spending.of_pair(1.0, 1e-6)")
+        instance(Mapping, "plan", plan, '{"procedure": "untuned"}')
+        known = self._known
+        with store.writing(self.path) as (chain, bodies):
+            self._check(chain, known)
+            charge = _stopped_charge(chain, spending, plan, receipt)
+            if charge is None:
+                return None
+            bodies.append(move_body(charge.receipt, plan, nonce or new_nonce()))
+            head = link(chain.head, bodies[0])
+        self._known = head
+        return self.charge(charge.receipt.id).receipt
 
     def release(self, receipt: Receipt, what: str = "") -> str:
         """Record that what a receipt paid for is released. Works once per receipt.
@@ -358,7 +502,7 @@ class Ledger:
         known = self._known
         with store.reading(self.path) as chain:
             self._check(chain, known)
-        self._known = chain.head
+        self._known, self.opening = chain.head, chain.opening
         return chain
 
     def _check(self, chain: Chain, known: str) -> None:
@@ -383,6 +527,18 @@ def _check_owed(chain: Chain, receipt: Receipt) -> Charge:
     if charge.released:
         raise fail("receipt", receipt.id, "was released before; reserve a new run")
     return charge
+
+
+def _stopped_charge(
+    chain: Chain, spending: Spending, plan: Mapping[str, Any], receipt: Receipt | None = None
+) -> Charge | None:
+    orders = chain.opening.orders
+    for charge in chain.charges:
+        wanted = receipt is None or charge.receipt == receipt
+        fits = wanted and charge.pays_for(spending, orders)
+        if fits and moved(charge, plan, charge.nonce) is not None:
+            return charge
+    return None
 
 
 def refusal(budget: Budget, spent: Sequence[Spending], cost: Spending) -> BudgetError:

@@ -1,7 +1,13 @@
 """The record of a ledger as values: a chain of canonical JSON bodies, no files.
 
-Body 0 opens the ledger (what it protects, the total, the orders); every later one is a charge
-or the release of a charge. Each is stored with
+Body 0 opens the ledger (what it protects, the total, the orders). Every later one is
+    charge      a plan and what it costs
+    check       a charge's table is about to be checked, with noise that the charge pays for
+    stop        a check found that the table does not fit: nothing was trained
+    move        a stopped charge pays for another plan of the same cost (`moved` has the rule)
+    release     what a charge paid for left
+    amendment   the schema was corrected
+Each is stored with
 
     hash = SHA-256(hash of the body before + newline + body)
 
@@ -72,19 +78,49 @@ class Left:
 
 
 @dataclass(frozen=True)
+class Asking:
+    """One check of a charge's table. entry_hash: That of its entry. stopped: Whether it is known to
+    have ended its run; otherwise it passed, or nobody knows."""
+
+    entry_hash: str
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
 class Charge:
     """One plan in the ledger; `spending` has its curve at the ledger's orders. nonce: identifies
-    the run it is for, so that a run that was killed finds its charge again."""
+    the run it is for, so that a run that was killed finds its charge again. askings: The checks of
+    its table, oldest first. free: Whether its last asking stopped and nobody took it since."""
 
     receipt: Receipt
     plan: Mapping[str, Any]
     spending: Spending
     nonce: str
     left: Left | None
+    askings: tuple[Asking, ...] = ()
+    free: bool = False
 
     @property
     def released(self) -> bool:
         return self.left is not None
+
+    @property
+    def checks(self) -> int:
+        """How many checks it pays for."""
+        planned = self.plan.get("check")
+        return int(planned.get("times", 0)) if isinstance(planned, Mapping) else 0
+
+    @property
+    def checks_left(self) -> int:
+        """How many of them are left."""
+        return self.checks - len(self.askings)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether every check of it stopped, so that nothing was ever trained on it, and it may
+        pay for another plan of the same cost."""
+        every = bool(self.askings) and all(asking.stopped for asking in self.askings)
+        return every and self.free and not self.released
 
     def pays_for(self, spending: Spending, orders: Sequence[float]) -> bool:
         """Whether the charge is exactly this spending, at the ledger's orders."""
@@ -94,9 +130,31 @@ class Charge:
         return same and needed.curve.values.tolist() == own.curve.values.tolist()
 
 
+# What of a plan may differ where a stopped charge moves to it; none of it is in the price.
+_MAY_DIFFER = frozenset({"honestdp", "schema", "encoding", "row_norm", "model", "grid", "reason"})
+
+
+def moved(charge: Charge, plan: Mapping[str, Any], nonce: str) -> Charge | None:
+    """A stopped charge that pays for another plan; None if it may not.
+
+    It may if nothing was trained on it (`Charge.stopped`) and the plans agree in all that their
+    price is made of: the procedure, what a run, a score and every question cost, how often a table
+    may be checked. That the sums agree would not be enough, as a check of the first plan and the
+    search of the second are paid for by one charge.
+    """
+    if not charge.stopped or _priced(plan) != _priced(charge.plan):
+        return None
+    receipt = replace(charge.receipt, plan_fingerprint=fingerprint(plan))
+    return replace(charge, receipt=receipt, plan=dict(plan), nonce=nonce, free=False)
+
+
+def _priced(plan: Mapping[str, Any]) -> str:
+    return canonical({name: value for name, value in plan.items() if name not in _MAY_DIFFER})
+
+
 @dataclass(frozen=True)
 class Chain:
-    """A whole ledger, checked."""
+    """A whole ledger, checked. opening: With the schema that the last amendment gave it."""
 
     opening: Opening
     charges: tuple[Charge, ...]
@@ -168,6 +226,25 @@ def release_body(receipt: Receipt, what: str) -> str:
     )
 
 
+def check_body(receipt: Receipt) -> str:
+    facts = {"charge": receipt.id, "hash": receipt.entry_hash, "nonce": new_nonce()}
+    return canonical({"kind": "check", **facts})
+
+
+def stop_body(receipt: Receipt, asking: str) -> str:
+    facts = {"charge": receipt.id, "check": asking, "nonce": new_nonce()}
+    return canonical({"kind": "stop", **facts})
+
+
+def move_body(receipt: Receipt, plan: Mapping[str, Any], nonce: str) -> str:
+    facts = {"charge": receipt.id, "hash": receipt.entry_hash, "nonce": nonce}
+    return canonical({"kind": "move", **facts, "plan": dict(plan)})
+
+
+def amendment_body(schema: str) -> str:
+    return canonical({"kind": "amendment", "schema": schema, "nonce": new_nonce()})
+
+
 def new_nonce() -> str:
     """A random text for an entry. It makes the heads of two copies of a ledger differ even if both
     are charged the same plan, so a release from one is not on the chain of the other."""
@@ -179,13 +256,12 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
     wrong.
 
     Checked are the positions, every hash, the form of every body, that no charge was released
-    twice, and that the charges are within the total.
+    twice, that none was checked after its release or more often than it pays for, that only a
+    stopped one moved, to a plan of its cost, and that the charges are within the total.
     """
     opening: Opening | None = None
     hashes: list[str] = []
-    charges: list[Charge] = []
-    owed: dict[str, int] = {}  # charges not yet released, by hash
-    left: dict[int, Left] = {}
+    charges: dict[int, Charge] = {}  # by position
     for position, (number, body, stored) in enumerate(rows):
         previous = hashes[-1] if hashes else ""
         if number != position or not isinstance(body, str) or link(previous, body) != stored:
@@ -197,13 +273,15 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
             if position == 0:
                 opening = _opening(kind, facts)
             elif kind == "charge" and opening:
-                charges.append(_charge(position, stored, facts, opening.orders))
-                owed[stored] = position
-            elif kind == "release":
-                id_ = owed.pop(facts["hash"], None)  # each charge once
-                if id_ is None or id_ != facts["charge"]:
-                    raise DamagedError(f"entry {position} releases what it may not")
-                left[id_] = Left(str(facts["what"]), stored)
+                charges[position] = _charge(position, stored, facts, opening.orders)
+            elif kind == "amendment" and opening:
+                opening = replace(opening, schema=_text(facts["schema"]))
+            elif kind in _LATER:
+                charge = charges.get(facts["charge"])
+                after = charge and not charge.released and _LATER[kind](charge, facts, stored)
+                if not after:
+                    raise DamagedError(f"entry {position} {_MAY_NOT[kind]} what it may not")
+                charges[after.receipt.id] = after
             else:
                 raise DamagedError(f"entry {position} is of no known kind")
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -212,11 +290,7 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
             raise DamagedError(f"entry {position} cannot be read") from None
     if opening is None:
         raise DamagedError("it holds no entries")
-    chain = Chain(
-        opening,
-        tuple(replace(charge, left=left.get(charge.receipt.id)) for charge in charges),
-        tuple(hashes),
-    )
+    chain = Chain(opening, tuple(charges.values()), tuple(hashes))
     try:
         within = opening.budget.covers(chain.spendings)
     except InputError:
@@ -224,6 +298,45 @@ def read_chain(rows: Iterable[tuple[object, object, object]]) -> Chain:
     if not within:
         raise DamagedError("its charges exceed its total")
     return chain
+
+
+# What becomes of a charge by a later entry about it; None if the entry may not be. Each charge is
+# released once, as the caller looks at none that is released.
+
+
+def _released(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | None:
+    if facts["hash"] != charge.receipt.entry_hash:
+        return None
+    return replace(charge, left=Left(str(facts["what"]), stored))
+
+
+def _checked(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | None:
+    if facts["hash"] != charge.receipt.entry_hash or charge.checks_left < 1:
+        return None
+    return replace(charge, askings=(*charge.askings, Asking(stored)), free=False)
+
+
+def _stopped(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | None:
+    place = charge.askings.index(Asking(facts["check"]))  # ValueError: no such, or it has stopped
+    after = list(charge.askings)
+    after[place] = replace(after[place], stopped=True)
+    return replace(charge, askings=tuple(after), free=True)
+
+
+def _moved(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | None:
+    if facts["hash"] != charge.receipt.entry_hash:
+        return None
+    return moved(charge, facts["plan"], _text(facts["nonce"]))
+
+
+_LATER = {"release": _released, "check": _checked, "stop": _stopped, "move": _moved}
+_MAY_NOT = {"release": "releases", "check": "checks", "stop": "stops", "move": "moves"}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
 
 
 def _opening(kind: str, facts: Mapping[str, Any]) -> Opening:

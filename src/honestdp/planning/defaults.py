@@ -17,15 +17,19 @@ from honestdp.planning.costs import default_delta
 from honestdp.planning.encoding import CATEGORY_SHARE, is_wide
 from honestdp.planning.grid import Grid
 from honestdp.planning.questions import (
+    CHECKS,
     AboutCategories,
     AboutColumns,
+    AboutFit,
     AboutNorms,
     Question,
     Questions,
+    gaussian_mu,
     share_of,
 )
 from honestdp.planning.spec import Spec
 from honestdp.schema.learn import ROW_NORM
+from honestdp.schema.paid_check import plan_check
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 NORM_SHARE = 0.01  # of the budget, for learning the norm of a typical row
@@ -77,6 +81,11 @@ def questions(spec: Spec) -> Questions:
     """What is asked of every row before the search, and with how much noise."""
     budget = spec.epsilon, delta(spec)
     asked: list[Question] = []
+    if spec.check:
+        mu = gaussian_mu(*budget)
+        check = plan_check(spec.schema, spec.rows, mu)
+        if check is not None:
+            asked.append(AboutFit(check, CHECKS * (check.mu / mu) ** 2))
     shares = ((AboutColumns, spec.learn_share), (AboutCategories, CATEGORY_SHARE))
     for kind, share in shares:
         columns = tuple(spec.encoding.to_learn_by(kind.name))

@@ -15,7 +15,7 @@ from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
 from honestdp.planning.outside import outside_parts
-from honestdp.planning.questions import AboutNorms, Questions
+from honestdp.planning.questions import AboutFit, AboutNorms, Questions
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
@@ -23,6 +23,7 @@ from honestdp.privacy.events import Event
 from honestdp.privacy.spending import Spending
 from honestdp.procedures import Procedure, Request, Training, automatic_requests
 from honestdp.schema.learn import ROWS
+from honestdp.schema.paid_check import SKIPPED, PaidCheck
 from honestdp.text import down, small, up
 from honestdp.version import __version__
 
@@ -163,6 +164,12 @@ class Plan:
         return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
 
     @property
+    def check(self) -> PaidCheck | None:
+        """The check of the table before the search; None if there is none."""
+        asked = self.questions.get(AboutFit)
+        return None if asked is None else asked.check
+
+    @property
     def learns(self) -> dict[str, int]:
         """Number of values learnt before the search, by column; under `ROWS` those about rows."""
         columns = self.spec.encoding.columns
@@ -253,6 +260,8 @@ class Plan:
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
         lines += [f"  encoding: {words}" for words in [encoding_words(self.spec.encoding)] if words]
+        if self.spec.check and self.check is None:
+            lines.append(f"  {SKIPPED}")
         lines += [f"  {question.line}" for question in self.questions]
         lines += [f"  not honestdp's own, taken at its word: {one}" for one in self.outside]
         return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])

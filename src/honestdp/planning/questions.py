@@ -1,20 +1,23 @@
-"""What is asked of every row before the search, with noise: bounds, bin edges, row norms.
+"""What is asked of every row before the search, with noise: whether the table is readable, bounds,
+bin edges, row norms.
 
-Each question is one or more histograms of all rows. A record is in at most one bin of each, so
+What is learnt is read off histograms of all rows. A record is in at most one bin of each, so
 replacing it by a null record changes one count by one; a histogram with noise of standard deviation
 s costs one `Gaussian(s)`. Every record answers all of them, whatever its role in the search.
 
 How much each may use is a share of the budget's precision: a budget of (epsilon, delta) is that
 of a Gaussian with some noise s, 1/s^2 is its precision, and precisions of Gaussians add up. A
 share of 0.05 for four histograms means noise of s sqrt(4 / 0.05) for each. The search gets what
-is left, composed tightly with the questions (`role_costs.priced_after`).
+is left, composed tightly with the questions (`role_costs.priced_after`). The check of the table has
+its price in `schema.paid_check`; as a search may be stopped by it and tried again, a plan pays for
+CHECKS of them.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from scipy.optimize import brentq
@@ -24,7 +27,10 @@ from honestdp.errors import InputError
 from honestdp.privacy.events import Composition, Event, Gaussian, Repeated
 from honestdp.schema import Schema
 from honestdp.schema.learn import ROW_NORM
+from honestdp.schema.paid_check import PaidCheck
 from honestdp.units import LARGEST_NOISE
+
+CHECKS = 3  # how often a table may be checked before the one search of a charge
 
 Asked = TypeVar("Asked", bound="Question")
 
@@ -38,20 +44,22 @@ class Question(ABC):
     Attributes:
         name: Its name in `Questions`.
         what: What is learnt, in words.
-        share: The name of the option that gives its share of the budget.
+        option: The name of the option that gives its share of the budget.
         mechanism: How it is answered, in words for the card.
+        learns: Whether the search reads its answer.
     """
 
     name: ClassVar[str]
     what: ClassVar[str]
-    share: ClassVar[str] = "learn_share"
+    option: ClassVar[str] = "learn_share"
     mechanism: ClassVar[str] = "a histogram of all rows for each, with Gaussian noise"
+    learns: ClassVar[bool] = True
     noise_multiplier: float
 
     def __post_init__(self) -> None:
         if self.noise_multiplier > LARGEST_NOISE:
             remedy = f"needs noise above {LARGEST_NOISE:g} for {self.what}; raise it, or epsilon"
-            raise InputError(f"{self.share}: {remedy}")
+            raise InputError(f"{self.option}: {remedy}")
 
     @property
     def event(self) -> Event:
@@ -77,6 +85,10 @@ class Question(ABC):
     def subject(self) -> str:
         """What it is about, in words for the card."""
 
+    def told(self, askings: int) -> str:
+        """What the card adds on how often it was asked; by default nothing, as that is once."""
+        return ""
+
     @abstractmethod
     def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
         """What was learnt: about what, in words, and as values by name.
@@ -89,6 +101,66 @@ class Question(ABC):
     @abstractmethod
     def public(self) -> dict[str, Any]:
         """What `Plan.public` says of it; no key stands in another question's."""
+
+
+@dataclass(frozen=True)
+class AboutFit(Question):
+    """Whether the table fits its schema, which is asked up to CHECKS times.
+
+    check: What is counted, and with how much noise. share: What all askings use of the budget's
+    precision.
+    """
+
+    name = "check"
+    what = "the check of the table"
+    mechanism = (
+        "counts of the rows that do not fit the schema, with Gaussian noise, in units of what one "
+        "record can change of all of them together"
+    )
+    learns = False
+    noise_multiplier: float = field(init=False)
+    check: PaidCheck
+    share: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise_multiplier", self.check.noise_multiplier)
+        super().__post_init__()
+
+    @property
+    def event(self) -> Event:
+        """What all askings cost together."""
+        return Repeated(Gaussian(self.noise_multiplier), CHECKS)
+
+    @property
+    def precision(self) -> float:
+        return CHECKS * self.noise_multiplier**-2
+
+    def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
+        return []
+
+    @property
+    def line(self) -> str:
+        return (
+            f"{self.check.describe()}: {100 * self.share:.2g} % of the budget pays for up to "
+            f"{CHECKS} checks"
+        )
+
+    @property
+    def subject(self) -> str:
+        return f"whether the table fits its schema, up to {CHECKS} times"
+
+    def told(self, askings: int) -> str:
+        times = {0: "not asked", 1: "asked once"}.get(askings, f"asked {askings} times")
+        return f" ({times}; {CHECKS} are paid for)"
+
+    def public(self) -> dict[str, Any]:
+        told = {
+            "questions": self.check.questions,
+            "noise": self.check.noise,
+            "noise_multiplier": self.noise_multiplier,
+            "times": CHECKS,
+        }
+        return {"check": told}
 
 
 @dataclass(frozen=True)
@@ -141,7 +213,7 @@ class AboutCategories(_AboutEach):
 
     name = "categories"
     what = "the counts of categories"
-    share = "epsilon"
+    option = "epsilon"
 
     @property
     def line(self) -> str:

@@ -16,6 +16,7 @@ from honestdp.errors import (
     open_unit,
     positive,
     positive_integer,
+    true_or_false,
 )
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import Description, describe
@@ -56,6 +57,8 @@ class Spec:
         split_seed: Seed of the public permutation that selects these rows; shown on the card.
         learn_share: Share of the budget for what the schema declares as "learn": bounds, edges and
             scales (`planning.questions` says what a share is).
+        check: Whether to ask, before the search and with noise, if the table fits its schema at
+            all, and to stop if it does not (`schema.paid_check`); left out where rows are few.
         hit_probability: Search long enough to draw the best setting with this probability.
         mean_runs: Expected number of runs, instead of `hit_probability`.
         most_runs: Limit on the expected number of runs that "auto" may choose.
@@ -96,6 +99,7 @@ class Spec:
     validation: float = 0.2
     split_seed: int = 0
     learn_share: float = 0.05
+    check: bool = False
     hit_probability: float | None = None
     mean_runs: float | None = None
     most_runs: float | None = None
@@ -116,6 +120,7 @@ class Spec:
             value = getattr(self, name)
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
+        true_or_false("check", self.check)
         if self.delta is not None:
             checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):

@@ -42,6 +42,7 @@ class Purpose(IntEnum):
     SUBSET = 6
     BOUNDS = 7
     SPLIT = 8  # public: a seed of its own, never a production root
+    CHECK = 9
 
 
 MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt

@@ -11,6 +11,7 @@ from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.plan import Plan
+from honestdp.planning.questions import Questions
 from honestdp.privacy import guarantee
 from honestdp.release.card import (
     Access,
@@ -38,9 +39,13 @@ def build_card(
     model_sha256: str,
     simulated: bool,
     learnt: Schema | None = None,
+    askings: int = 0,
 ) -> Card:
-    """Build the card, without its entry in the ledger. learnt: The schema with all that was learnt;
-    by default the card does not say what was."""
+    """Build the card, without its entry in the ledger.
+
+    learnt: The schema with all that was learnt; by default the card does not say what was.
+    askings: How often the table was checked.
+    """
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
         "validation" if paid.get("validation", 0.0) > paid["training"] else "training"
@@ -56,8 +61,8 @@ def build_card(
             "one record replaced by a null record that counts for nothing; the number of rows is "
             "public. For a record swapped for another, (2 epsilon, (1 + e^epsilon) delta) holds."
         ),
-        released=_released(plan),
-        covered=_covered(plan),
+        released=_released(plan, askings),
+        covered=_covered(plan, askings),
         accounting=Accounting(
             bound=plan.bound,
             conversion=_conversion(plan),
@@ -122,12 +127,14 @@ def _versions() -> dict[str, str]:
 
 def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
     epsilon, delta = up(plan.epsilon), small(plan.delta)
+    check = "" if plan.check is None else ", and the check of the table"
     would = "would be, were its randomness secret," if simulated else "is"
     statement = (
         f"Everything released {would} ({epsilon}, {delta})-differentially private for "
         f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "
         f"e^{epsilon} times as likely, but for a probability of {delta}. This covers the training "
-        "of every candidate, every validation score and every bound learnt, not the winner alone."
+        f"of every candidate, every validation score and every bound learnt{check}, not the winner "
+        "alone."
     )
     return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
 
@@ -149,13 +156,14 @@ def _conversion(plan: Plan) -> str:
     return found
 
 
-def _released(plan: Plan) -> str:
-    return plan.procedure.released(
-        "" if plan.questions.event is None else ", and what was learnt before"
-    )
+def _released(plan: Plan, askings: int) -> str:
+    learnt = any(question.learns for question in plan.questions)
+    found = ", and what was learnt before" if learnt else ""
+    found += ", and by noisy counts whether the table fits its schema" if askings else ""
+    return plan.procedure.released(found)
 
 
-def _covered(plan: Plan) -> tuple[Access, ...]:
+def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
     job, scoring = plan.training, plan.role_costs.scoring
     subset = plan.share is not None
     found = [
@@ -183,7 +191,7 @@ def _covered(plan: Plan) -> tuple[Access, ...]:
         found.append(
             Access(
                 what=question.subject,
-                mechanism=question.mechanism,
+                mechanism=question.mechanism + question.told(askings),
                 noise=question.noise_multiplier,
                 epsilon=guarantee.epsilon(question.event, plan.delta),
             )
@@ -237,10 +245,11 @@ def _preprocessing(plan: Plan) -> Preprocessing:
     text = "columns encoded by the declared schema, row by row"
     how = encoding_words(plan.spec.encoding)
     text += f" ({how})" if how else ""
-    before = plan.questions.event
+    learning = Questions(question for question in plan.questions if question.learns)
+    before = learning.event
     if before is None:
         return Preprocessing(what=f"{text}; nothing inferred.", epsilon=0.0)
-    learnt = " and ".join(question.subject for question in plan.questions)
+    learnt = " and ".join(question.subject for question in learning)
     return Preprocessing(
         what=f"{text}; {learnt} learnt privately and paid for, nothing else inferred.",
         epsilon=guarantee.epsilon(before, plan.delta),

@@ -27,10 +27,10 @@ from honestdp.errors import FolderError, InputError, Interrupted, fail
 from honestdp.files import ANYONE, DRAFT, locked, remove_files, replace_file, sync_folder
 from honestdp.procedures import Draw, Outcome
 from honestdp.resume.state import RunState, StateFile
-from honestdp.run_files import CARD, CONFIG, FILES, PRIVATE
+from honestdp.run_files import CARD, CONFIG, FILES, PRIVATE, STATE
 from honestdp.schema.learn import Numbers
 
-STATE, LOCK = "state", "lock"
+LOCK = "lock"
 EVERY = 20.0  # seconds between two checkpoints of a training
 
 
@@ -41,6 +41,7 @@ class Journal:
     nonce: str | None = None
     coins: bytes | None = None
     begun = False  # whether data was used
+    checked = False  # whether its table passed the check
     again = ""  # the argument or command that resumes the run
 
     def use(self, nonce: str, charge: int) -> None:
@@ -48,6 +49,14 @@ class Journal:
 
     def check_stop(self) -> None:
         """Raise `Interrupted` if Ctrl-C was pressed."""
+
+    def passed(self) -> None:
+        """Record that the table passed its check, or that it goes unchecked: it is not asked again
+        in this run."""
+
+    def stopped(self) -> None:
+        """Forget the run, of which nothing was trained, except how it was called: its folder is
+        free for the next attempt, whose charge the ledger finds."""
 
     def learnt(self, learn: Callable[[], Mapping[str, Numbers]]) -> Mapping[str, Numbers]:
         """The learnt values of each column; a resumed run does not learn them again."""
@@ -193,6 +202,24 @@ class FolderJournal(Journal):
         if nonce != self._state.nonce:
             self._state.nonce = nonce
             self._write()
+
+    @property
+    def checked(self) -> bool:  # type: ignore[override]
+        return self._state.checked
+
+    def passed(self) -> None:
+        self._state.checked = True
+        self._write()
+
+    def stopped(self) -> None:
+        with suppress(OSError):  # what is left is resumed, and asks again
+            if (self._private / CONFIG).is_file():
+                (self._private / STATE).unlink()
+                sync_folder(self._private)
+                return
+            self._tidy()
+            if self._owns:
+                self.folder.rmdir()
 
     def learnt(self, learn: Callable[[], Mapping[str, Numbers]]) -> Mapping[str, Numbers]:
         names = list(self._file.plan.learns)

@@ -35,7 +35,8 @@ class RunState:
     nonce: Identifies the run's charge. coins: The root of the coins. rows: A digest of the table,
     keyed by the coins; None before it is opened. done: Number of finished steps of the search.
     kept: The outcomes kept after them. bounds: The learnt values of each column that has some; None
-    before they are learnt. at_work: The draws in training, with their states.
+    before they are learnt. at_work: The draws in training, with their states. checked: Whether the
+    table passed its check.
     """
 
     nonce: str
@@ -45,6 +46,7 @@ class RunState:
     kept: list[Outcome] = field(default_factory=list)
     bounds: list[Numbers] | None = None
     at_work: list[tuple[Draw, CandidateState]] = field(default_factory=list)
+    checked: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,7 @@ class StateFile:
             "parameters": torch.zeros(kept, max(map(size, self.models))),
             "draws": torch.zeros(group, 3, dtype=whole),  # draw, setting, step
             "work": torch.zeros(group, self._width),
+            **({} if self.plan.check is None else {"checked": torch.zeros(1, dtype=whole)}),
         }
 
     def write(self, state: RunState) -> bytes:
@@ -101,6 +104,8 @@ class StateFile:
             [state.done, state.bounds is not None, state.rows is not None, len(state.at_work)],
             dtype=torch.int64,
         )
+        if "checked" in made:
+            made["checked"][0] = state.checked
         if state.rows is not None:
             made["rows"][:] = torch.frombuffer(bytearray(state.rows), dtype=torch.uint8)
         for i, numbers in enumerate(state.bounds or ()):
@@ -149,6 +154,7 @@ class StateFile:
                 for i, (number, setting) in enumerate(found["kept"].tolist())
                 if number >= 0
             ],
+            checked="checked" in found and bool(found["checked"][0]),
             bounds=[tuple(numbers) for numbers in found["bounds"].tolist()] if bounds else None,
             at_work=[
                 (

@@ -32,7 +32,7 @@ from honestdp.schema.files import TableFile
 from honestdp.schema.learn import ROWS, Numbers, learn_numbers, learn_row_scale
 from honestdp.schema.scaling import scale_rows
 from honestdp.schema.sources.opening import is_place
-from honestdp.schema.tables import check_column, is_lazy
+from honestdp.schema.tables import Table, check_column, is_lazy
 
 Rows = NDArray[np.int64]
 
@@ -72,8 +72,7 @@ class PrivateData:
         """Read, encode and split the table."""
         if receipt is None and not randomness.simulated:
             raise InputError("receipt: none; the data is opened only after a charge")
-        opened = open_rows(plan.spec.schema, table)
-        check_rows(plan.spec, opened.rows)
+        opened = opened_table(plan, table)
         learner = _Learner(plan, opened, target, randomness)
         learnt = journal.learnt(learner.learn)
         try:
@@ -97,6 +96,13 @@ class PrivateData:
             _with_null(encoded, validation[chosen[validation]]),
             Part(_with_null(encoded, np.flatnonzero(~chosen)), last),
         )
+
+
+def opened_table(plan: Plan, table: Any) -> Table:
+    """Open a table, after the charge: the rows are read from here on."""
+    opened = open_rows(plan.spec.schema, table)
+    check_rows(plan.spec, opened.rows)
+    return opened
 
 
 def schedules(plan: Plan) -> tuple[Schedule, Schedule | None]:

@@ -61,12 +61,14 @@ def prepare(
     models: Sequence[Model],
     kept: Sequence[Outcome],
     simulated: bool,
+    askings: int = 0,
 ) -> Prepared:
     """Make the files and the card of the kept outcomes; nothing is released yet.
 
     Args:
         models: The model of each setting.
         kept: The outcomes, the winner first, as `select` returned them.
+        askings: How often the table was checked.
     """
     found = tuple(
         Predictor(
@@ -90,6 +92,7 @@ def prepare(
         sha256(files[MODEL]),
         simulated=simulated,
         learnt=schema,
+        askings=askings,
     )
     return Prepared(schema, found, files, card)
 

@@ -16,14 +16,14 @@ from os import PathLike
 from typing import Any
 
 from honestdp.engine.models import Model
-from honestdp.errors import InputError, fail, positive_integer
+from honestdp.errors import InputError, fail, positive_integer, true_or_false
 from honestdp.executors import Executor, executors
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.release.released import Release
 from honestdp.runner.charging import check_paid_or_simulated
-from honestdp.runner.private_data import PrivateData, checked_table
+from honestdp.runner.private_data import PrivateData, checked_table, opened_table
 from honestdp.runner.progress import Report
 from honestdp.runner.publish import check_serialisable
 from honestdp.runner.scoring import check_search, noisy_scores, outcomes, schedule, select
@@ -44,6 +44,7 @@ def run(
     workers: int | None = None,
     executor: str | Executor = "local",
     config: str = "",
+    check: bool = True,
 ) -> Release:
     """Carry out a plan on a table, and return everything that is released.
 
@@ -65,6 +66,7 @@ def run(
             given by name and takes it.
         executor: Where to train: the name of a registered executor, or an executor.
         config: The configuration of the run, public, stored in the folder with the release.
+        check: False: leave out the check of the table that the plan pays for.
 
     Returns:
         The release: the winner, every candidate if all may be released, and the card.
@@ -72,6 +74,8 @@ def run(
     Raises:
         InputError: If an argument is wrong; nothing was charged, or the message says what was.
         BudgetError: If the ledger does not cover the plan; nothing was charged.
+        MisfitError: If the plan has a check and the table does not fit its schema; the charge
+            stands, and the next call uses it.
         SearchError: If a paid search failed; the message gives only the type of the error.
         Interrupted: On Ctrl-C in a run that can be resumed; the message says how.
 
@@ -80,6 +84,7 @@ def run(
         >>> release.predict("new.csv")  # doctest: +SKIP
     """
     check_call(plan, progress, workers)
+    true_or_false("check", check)
     check_paid_or_simulated(ledger, seed)
     with _opened(executor, workers) as opened:
         table = checked_table(plan, table, target)  # columns and row count, of a table in memory
@@ -88,11 +93,13 @@ def run(
         account = Account(ledger, receipt, seed)
         session = Session(plan, models, account, folder, config, progress)
         with session:
-            return _carry_out(session, table, target, opened)
+            return _carry_out(session, table, target, opened, check)
     session.fail()
 
 
-def _carry_out(session: Session, table: Any, target: Any, executor: Executor) -> Release:
+def _carry_out(
+    session: Session, table: Any, target: Any, executor: Executor, check: bool
+) -> Release:
     """Everything after the charge. A function of its own: an error that is raised after it holds
     no frame in which rows are to be found."""
     before = session.published()
@@ -101,6 +108,8 @@ def _carry_out(session: Session, table: Any, target: Any, executor: Executor) ->
     plan, models = session.plan, session.models
     journal, randomness = session.journal, session.randomness
     with session.reading():
+        table = opened_table(plan, table)
+        session.checker(check).check(table, target, session.report)
         data = PrivateData.open(plan, table, target, session.receipt, randomness, journal)
     trainer = Trainer(plan, models, randomness, journal, session.report, executor)
 

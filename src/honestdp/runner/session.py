@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from honestdp.engine.models import Model
-from honestdp.errors import FolderError, InputError, Interrupted, SearchError
+from honestdp.errors import FolderError, InputError, Interrupted, MisfitError, SearchError
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Outcome
@@ -19,6 +19,7 @@ from honestdp.release.released import Release
 from honestdp.resume.journal import journal_in
 from honestdp.resume.state import StateFile
 from honestdp.runner.charging import charge
+from honestdp.runner.checking import Checker
 from honestdp.runner.progress import Report, tell
 from honestdp.runner.publish import prepare, publish, published
 from honestdp.schema import Schema
@@ -72,6 +73,7 @@ class Session:
         self._state = StateFile(plan, models, account.seed)
         self._stage = "charging"
         self._failure: BaseException | None = None
+        self._checks = True
 
     def __enter__(self) -> Session:
         seed = self._account.seed
@@ -117,6 +119,12 @@ class Session:
         yield
         self._stage = "charged"
 
+    def checker(self, wanted: bool) -> Checker:
+        """What checks the table, before anything else is computed from it."""
+        ledger, journal = self._account.ledger, self.journal
+        self._checks = wanted
+        return Checker(self.plan, ledger, self.receipt, self.randomness, journal, wanted)
+
     @contextmanager
     def searching(self) -> Iterator[None]:
         """The block that trains and compares candidates: only the type of an error is shown, and
@@ -138,10 +146,20 @@ class Session:
         Until the ledger has recorded the release, errors are sealed as in the search: a model's own
         code sees parameters that may never be released.
         """
+        asked = self._askings()
         self._stage = "searching"
-        prepared = prepare(self.plan, schema, self.models, kept, self.receipt is None)
+        prepared = prepare(self.plan, schema, self.models, kept, self.receipt is None, asked)
         self._stage = "charged"
         return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
+
+    def _askings(self) -> int:
+        """How often the table was checked, in all attempts on the charge."""
+        ledger, receipt = self._account.ledger, self.receipt
+        if self.plan.check is None:
+            return 0
+        if ledger is None or receipt is None:
+            return int(self._checks)
+        return len(ledger.check(receipt).askings)
 
     def _public_error(self, error: BaseException) -> BaseException:
         """The form of an error that may be shown; the error itself if all of it may be."""
@@ -161,7 +179,10 @@ class Session:
         return Interrupted(f"interrupted{stands}. Run again with {self._again} to go on {where}")
 
     def _unreadable(self, error: BaseException) -> BaseException:
-        """Show only the type of an error that is not about structure: its text may quote a cell."""
+        """Show only the type of an error that is not about structure: its text may quote a cell.
+        What a check found is paid for, and made anew, as its frames hold rows."""
+        if isinstance(error, MisfitError):
+            return MisfitError(str(error), error.facts)
         if self.receipt is None or isinstance(error, FolderError):
             return error
         known = isinstance(error, InputError)
