@@ -41,7 +41,7 @@ def grid(spec: Spec) -> Grid:
     if spec.grid is not None:
         assert isinstance(spec.grid, Grid)
         return spec.grid
-    return Grid((spec.described.setting(spec.classes, is_wide(spec.encoding)),))
+    return Grid((spec.pipelines[0].setting,))
 
 
 def delta(spec: Spec) -> float:
@@ -52,7 +52,7 @@ def steps(spec: Spec, n: int) -> int:
     """Number of steps; even, so that rules which read two lots per step can use it."""
     if spec.steps is not None:
         return spec.steps
-    smooth = n * spec.epsilon / 40 * spec.described.steps_factor
+    smooth = n * spec.epsilon / 40 * max(one.described.steps_factor for one in spec.pipelines)
     smooth *= 3 if spec.classes is None else 1  # the squared error is steeper than the logistic
     fewest = FEWEST_STEPS if grid(spec).follows_noise else FEWEST_FIXED
     wanted = min(max(smooth, fewest), MOST_STEPS)
@@ -64,17 +64,6 @@ def lot_size(spec: Spec, n: int, steps: int) -> int:
         return spec.lot_size
     wanted = n * spec.epsilon / (2 * math.sqrt(steps))
     return max(1, min(round(wanted), n // 2, 4096))
-
-
-def row_norm(spec: Spec) -> tuple[float, str]:
-    """The root-mean-square norm of the encoded rows, and where it is from. Step sizes of `balanced`
-    follow from it."""
-    if spec.scales_rows:
-        how = "learnt with noise" if spec.encoding.row_scale is None else "follows from the schema"
-        return ROW_NORM, how
-    if spec.schema.row_norm is not None:
-        return spec.schema.row_norm, "declared"
-    return math.sqrt(spec.encoding.squared_norm), "estimated from the schema"
 
 
 def questions(spec: Spec) -> Questions:

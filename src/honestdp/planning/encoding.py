@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 
+from honestdp.errors import fail
 from honestdp.models.base import outputs
 from honestdp.planning.questions import AboutCategories, share_of
 from honestdp.schema import Schema
@@ -36,8 +37,17 @@ MOST_COUNT_NOISE = 0.015  # of the rows: with more noise, counts say too little 
 KNOWN = 0.5  # of the squared norm must follow from the schema, or it is learnt
 
 
+ENCODINGS = ("linear", "bins", "both", "spline")  # of numbers, that a setting may ask for
+
+
 def with_encoding(
-    schema: Schema, rows: int, epsilon: float, delta: float, enrich: bool, scale: bool
+    schema: Schema,
+    rows: int,
+    epsilon: float,
+    delta: float,
+    enrich: bool,
+    scale: bool,
+    encode: str | None = None,
 ) -> Schema:
     """Decide what a schema leaves open about its encoding.
 
@@ -49,10 +59,16 @@ def with_encoding(
         enrich: Whether numbers may be encoded as curves, and categories counted; a module reads
             them as they are.
         scale: Whether rows are to be scaled.
+        encode: How to encode numbers that the schema leaves open; None: by the rule above.
 
     Returns:
         The schema, its `row_scale` None where that has to be learnt.
+
+    Raises:
+        InputError: If there is no such encoding, or no column it could be of.
     """
+    if encode is not None:
+        schema = _encoded_as(schema, encode)
     pieces = _pieces(schema, rows * min(epsilon, LARGEST_EPSILON)) if enrich else 0
     columns = tuple(column.with_default_encoding(pieces) for column in schema.columns)
     if enrich and _counts_categories(schema, rows, epsilon, delta):
@@ -63,6 +79,16 @@ def with_encoding(
     if chosen.known_norm < KNOWN * chosen.squared_norm:
         return chosen
     return chosen.model_copy(update={"row_scale": ROW_NORM / math.sqrt(chosen.squared_norm)})
+
+
+def _encoded_as(schema: Schema, encode: str) -> Schema:
+    if encode not in ENCODINGS:
+        raise fail("encode", encode, f"must be one of {', '.join(ENCODINGS)}")
+    columns = tuple(column.encoded_as(encode) for column in schema.columns)
+    if columns == schema.columns:
+        remedy = "no column of the schema leaves its encoding open; leave encode out of the grid"
+        raise fail("encode", encode, remedy)
+    return schema.model_copy(update={"columns": columns})
 
 
 def _counts_categories(schema: Schema, rows: int, epsilon: float, delta: float) -> bool:

@@ -1,8 +1,9 @@
 """`Grid`: the settings to choose among, all public, all fixed before the data is opened.
 
 A setting is a dict of `Candidate` fields (the noise aside, which the plan sets), of its rule's
-hyperparameters and of options of the model, as `module__width`. Every setting of a grid costs the
-same: all share the plan's noise multiplier, lots and steps.
+hyperparameters and of options of the model, as `module__width`; it may also choose its model and
+its encoding (`planning.pipelines`). Every setting of a grid costs the same: all share the plan's
+noise multiplier, lots and steps.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from honestdp.optimizers import optimizers
 
 Setting = Mapping[str, Any]
 
+MODEL, ENCODE = "model", "encode"
+CHOICES = (MODEL, ENCODE)  # the names in a setting that choose its model and its encoding
 SAMPLED = 40  # settings drawn by default where a grid has distributions
 _SET_BY_PLAN = ("noise_multiplier", "row_norm")
 _TUNABLE = tuple(name for name in TUNABLE if name not in _SET_BY_PLAN)
@@ -55,8 +58,10 @@ class Grid:
         if not self.settings:
             raise InputError("grid: is empty; give at least one setting")
         for setting in self.settings:
+            if is_open(setting):  # a spec completes and checks it
+                continue
             for name in setting:
-                if not name.startswith(OPTION):
+                if not name.startswith(OPTION) and name not in CHOICES:
                     _check_tunable(name, setting.get("rule", DEFAULT_RULE))
             self._candidate(setting, 1.0, 1.0)
 
@@ -154,20 +159,22 @@ class Grid:
     def _of_part(cls, part: Mapping[str, Any]) -> tuple[Setting, ...]:
         return cls.of(part).settings if part else ({},)
 
-    def candidates(self, noise_multiplier: float, row_norm: float | None) -> list[Candidate]:
+    def candidates(
+        self, noise_multiplier: float, row_norms: Sequence[float | None]
+    ) -> list[Candidate]:
         """Make the candidates that the engine trains, one per setting.
 
         Args:
             noise_multiplier: Noise that all of them train with.
-            row_norm: Public root-mean-square norm of the input rows; None if unknown.
+            row_norms: For each the public root-mean-square norm of its input rows; None if unknown.
         """
-        return [self._candidate(s, noise_multiplier, row_norm) for s in self.settings]
+        norms = zip(self.settings, row_norms, strict=True)
+        return [self._candidate(setting, noise_multiplier, norm) for setting, norm in norms]
 
     @property
     def follows_noise(self) -> bool:
         """Whether every setting's step size follows from the noise, as that of "balanced" does."""
-        rules = {setting.get("rule", DEFAULT_RULE) for setting in self.settings}
-        return all(optimizers.get(rule).follows_noise for rule in rules)
+        return all(map(follows_noise, self.settings))
 
     def model_options(self, index: int) -> dict[str, Any]:
         """The model options (`module__NAME`) of one setting, without the prefix.
@@ -180,13 +187,27 @@ class Grid:
 
     @staticmethod
     def _candidate(setting: Setting, noise_multiplier: float, row_norm: float | None) -> Candidate:
-        known = {name: value for name, value in setting.items() if not name.startswith(OPTION)}
+        known = {
+            name: value
+            for name, value in setting.items()
+            if not name.startswith(OPTION) and name not in CHOICES
+        }
         return Candidate(noise_multiplier=noise_multiplier, row_norm=row_norm, **known)
+
+
+def is_open(setting: Setting) -> bool:
+    """Whether a setting chooses a model or an encoding and leaves its rule to them."""
+    return "rule" not in setting and any(name in setting for name in CHOICES)
+
+
+def follows_noise(setting: Setting) -> bool:
+    """Whether a setting's step size follows from the noise, as that of "balanced" does."""
+    return optimizers.get(setting.get("rule", DEFAULT_RULE)).follows_noise
 
 
 def _check_tunable(name: str, rule: str) -> None:
     if name not in _TUNABLE and declared(name, rule) is None:
-        can = ", ".join([*_TUNABLE, *hyperparameter_names()])
+        can = ", ".join([*_TUNABLE, *hyperparameter_names(), *CHOICES])
         raise fail("grid", name, f"cannot be tuned; {can} can")
 
 

@@ -19,10 +19,11 @@ from honestdp.errors import (
     true_or_false,
 )
 from honestdp.metrics import default_metric, metrics
-from honestdp.models import Description, describe
+from honestdp.models import describe
 from honestdp.planning.costs import checked_delta, default_delta
 from honestdp.planning.encoding import with_encoding
-from honestdp.planning.grid import Grid, Setting
+from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
+from honestdp.planning.pipelines import Pipeline, RowEncoding, choice
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
 from honestdp.procedures.base import HIT_PROBABILITY
@@ -74,9 +75,10 @@ class Spec:
         procedure_options: Options, by name, of a procedure that is not in the library.
 
     Attributes:
-        encoding: The schema with everything decided that it leaves open about encoding; what has to
-            be learnt from rows is still open in it.
-        scales_rows: Whether rows are scaled so that a typical one has the same norm in every table.
+        pipelines: The models with the encodings of their rows that its settings choose, in the order
+            of their first use; one if none chooses.
+        pipeline_of: The place in `pipelines` of each setting of the grid.
+        encodings: The encodings of rows that they have, each once.
 
     Raises:
         InputError: If a value is out of bounds, or the procedure has no such option.
@@ -111,8 +113,9 @@ class Spec:
     bound: str | None = None
     metric: str | None = None
     procedure_options: Mapping[str, Any] = field(default_factory=dict)
-    encoding: Schema = field(init=False, repr=False)
-    scales_rows: bool = field(init=False, repr=False)
+    pipelines: tuple[Pipeline, ...] = field(init=False, repr=False)
+    pipeline_of: tuple[int, ...] = field(init=False, repr=False)
+    encodings: tuple[RowEncoding, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         instance(Schema, "schema", self.schema, 'Schema.load("table.toml")')
@@ -135,18 +138,40 @@ class Spec:
         self._check_options()
 
     def _check_model(self) -> None:
-        classes = self.classes
         if self.model is None:
-            object.__setattr__(self, "model", "linear" if classes is None else "logistic")
-        model = describe(self.model, self.schema.width, classes)
-        follows = self.grid is None or self.grid.follows_noise  # type: ignore[union-attr]
-        chooses = model.chooses_encoding
+            object.__setattr__(self, "model", "linear" if self.classes is None else "logistic")
+        grid = self.grid
+        assert grid is None or isinstance(grid, Grid)
+        settings: tuple[Setting, ...] = ({},) if grid is None else grid.settings
+        choices = [choice(setting, self.model) for setting in settings]
+        distinct = [one for i, one in enumerate(choices) if one not in choices[:i]]
+        found = []
+        for one in distinct:
+            own = [s for s, chosen in zip(settings, choices, strict=True) if chosen == one]
+            follows = grid is None or all(is_open(s) or follows_noise(s) for s in own)
+            found.append(self._pipeline(*one, follows))
+        places = tuple(distinct.index(one) for one in choices)
+        encodings = dict.fromkeys(pipeline.encoding for pipeline in found)
+        object.__setattr__(self, "pipelines", tuple(found))
+        object.__setattr__(self, "pipeline_of", places)
+        object.__setattr__(self, "encodings", tuple(encodings))
+        if grid is not None and any(map(is_open, settings)):
+            pairs = zip(places, settings, strict=True)
+            made = Grid(tuple(found[place].completed(setting) for place, setting in pairs))
+            object.__setattr__(self, "grid", made)
+
+    def _pipeline(self, model: Any, encode: str | None, follows: bool) -> Pipeline:
+        """A model with the encoding of its rows. follows: Whether the step sizes of all its
+        settings follow from the noise."""
+        described = describe(model, self.schema.width, self.classes)
+        chooses = described.chooses_encoding
         delta = default_delta(self.rows) if self.delta is None else self.delta
         scales = chooses and follows and self.schema.row_scale is None
-        chosen = with_encoding(self.schema, self.rows, self.epsilon, delta, chooses, scales)
-        object.__setattr__(self, "scales_rows", scales)
-        object.__setattr__(self, "encoding", chosen)
-        describe(self.model, chosen.width, classes)
+        facts = self.rows, self.epsilon, delta, chooses, scales, encode
+        chosen = with_encoding(self.schema, *facts)
+        found = Pipeline(model, encode, RowEncoding(chosen, scales, described.reads_sparse))
+        assert found.described is not None  # it suits rows of the encoded width too
+        return found
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
@@ -197,19 +222,9 @@ class Spec:
         return None if known is None else len(known)
 
     @property
-    def described(self) -> Description:
-        """The public description of the model."""
-        return describe(self.model, self.encoding.width, self.classes)
-
-    @property
-    def parameters(self) -> int:
-        """Number of parameters of the model."""
-        return self.described.parameters
-
-    @property
     def model_name(self) -> str:
-        """The model's name on plan, card and report."""
-        return self.described.words
+        """The names of the models on plan, card and report."""
+        return ", ".join(dict.fromkeys(one.described.words for one in self.pipelines))
 
 
 def _few_rows(name: str, value: object) -> int:

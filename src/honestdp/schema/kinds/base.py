@@ -198,6 +198,18 @@ class Column(Declaration):
         """
         return self
 
+    def encoded_as(self, encode: str) -> Column:
+        """The column encoded in a way that a setting of a grid asks for, where the schema leaves
+        it open.
+
+        Args:
+            encode: "linear", "bins", "both" or "spline", as of numeric columns.
+
+        Returns:
+            The column; by default this one, which has but one encoding.
+        """
+        return self
+
     def with_default_rare(self) -> Column:
         """The column that learns which of its categories have too few rows for a weight of their
         own, where the schema leaves that open; by default this one, as it has no categories."""

@@ -163,6 +163,11 @@ class Numeric(Column):
         edges = "sqrt" if self.range[0] == 0 else "equal"
         return self.model_copy(update={"encode_as": "spline", "bins": pieces, "edges": edges})
 
+    def encoded_as(self, encode: str) -> Numeric:
+        if self.encode_as is not None or self.bins or self.edges or self.scale is not None:
+            return self
+        return self.model_copy(update={"encode_as": encode})
+
     def as_one_hot(self) -> Numeric | None:
         if self.learns:
             return None
