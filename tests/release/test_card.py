@@ -325,7 +325,7 @@ def test_a_card_from_before_what_was_learnt_was_told_opens(tmp_path, monkeypatch
     plan = plan_of("learnt")
     ledger = new_ledger(tmp_path / "toy.ledger", plan.spec.schema)
 
-    def before(*given, simulated, learnt):
+    def before(*given, simulated, **later):
         return build_card(*given, simulated=simulated)
 
     monkeypatch.setattr(publish, "build_card", before)

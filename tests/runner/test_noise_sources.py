@@ -58,7 +58,7 @@ def scored(name: str, randomness: Randomness, schema: Schema = SCHEMA) -> np.nda
     none = torch.full((3,), -1) if classes else torch.full((3,), torch.nan)
     models, rows = [Linear(4, classes)], examples(torch.zeros(3, 4), none)
     draws = [Draw(i, 0) for i in range(DRAWS)]
-    found = noisy_scores(plan, models, [torch.zeros(5)] * DRAWS, draws, rows, randomness)
+    found = noisy_scores(plan, models, [torch.zeros(5)] * DRAWS, draws, [rows] * DRAWS, randomness)
     assert plan.role_costs.scoring is not None
     return found.reshape(-1, 1) / (plan.role_costs.scoring.noise * plan.sensitivity)
 

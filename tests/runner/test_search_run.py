@@ -20,7 +20,7 @@ from honestdp.privacy.spending import Spending
 from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
-from honestdp.runner.private_data import PrivateData, split
+from honestdp.runner.private_data import EncodedRows, PrivateData, split
 from honestdp.runner.run import run
 from honestdp.runner.scoring import noisy_scores, outcomes, schedule
 from honestdp.runner.training import Trainer
@@ -154,10 +154,15 @@ def test_the_split_is_public_disjoint_and_blind_to_content():
     assert (len(everyone), len(nobody)) == (ROWS, 0)
 
 
-def opened(plan, rows=None, seed=1) -> PrivateData:
+def private_data(plan, rows=None, seed=1) -> PrivateData:
     return PrivateData.open(
         plan, rows or table(), None, None, Randomness.simulation(seed), Journal()
     )
+
+
+def opened(plan, rows=None, seed=1) -> EncodedRows:
+    (found,) = private_data(plan, rows, seed).encoded
+    return found
 
 
 def test_rows_are_where_the_split_says():
@@ -204,20 +209,20 @@ def test_the_final_training_scales_what_follows_the_lot(rule, scaled, monkeypatc
     monkeypatch.setattr(
         Trainer,
         "_train",
-        lambda self, draws, candidates, part: (
-            seen.append((candidates[0], draws, part)) or [torch.zeros(5)]
+        lambda self, draws, candidates, parts: (
+            seen.append((candidates[0], draws, parts[0])) or [torch.zeros(5)]
         ),
     )
-    data = opened(plan)
+    data = private_data(plan)
     kept = keep(plan, [], [Draw(3, 0)], [torch.ones(5)], np.zeros(1), Randomness.simulation(1))
     randomness = Randomness.simulation(1)
     trainer = Trainer(plan, [Linear(4, 2)], randomness, Journal(), None, LocalExecutor())
-    (outcome,) = trainer.final(kept, data.rest)
+    (outcome,) = trainer.final(kept, data)
     ((candidate, (draw,), part),) = seen
     ratio = 0.7 * 400 / (0.3 * 320) if scaled else 1
     assert candidate.learning_rate == pytest.approx(0.5 * ratio)
     assert candidate.noise_multiplier == plan.noise_multiplier
-    assert part is data.rest
+    assert part is data.of(draw).rest
     assert draw.number > 2**31  # no draw has its streams
     assert outcome.parameters.sum() == 0
 
@@ -260,7 +265,7 @@ def scores(plan, rows, seeds: int) -> np.ndarray:
     params = [torch.tensor([4.0, -4.0, 0.0, 0.0, 0.0])] * seeds
     draws = [Draw(i, 0) for i in range(seeds)]
     models = [Linear(4, plan.spec.classes)]
-    return noisy_scores(plan, models, params, draws, rows, Randomness.simulation(5))
+    return noisy_scores(plan, models, params, draws, [rows] * seeds, Randomness.simulation(5))
 
 
 def test_counts_get_the_noise_that_was_priced():
@@ -328,7 +333,8 @@ def test_the_pick_is_the_exponential_mechanism():
     wins = 0
     for seed in range(1500):
         draws = [Draw(0, 0), Draw(1, 0)]
-        found = noisy_scores(plan, [Linear(4, 2)], params, draws, rows, Randomness.simulation(seed))
+        source = Randomness.simulation(seed)
+        found = noisy_scores(plan, [Linear(4, 2)], params, draws, [rows] * 2, source)
         wins += found[0] > found[1]
     chance = 1 / (1 + np.exp(-4 / noise))
     assert abs(wins / 1500 - chance) < 5 * np.sqrt(chance * (1 - chance) / 1500)
@@ -340,7 +346,7 @@ def test_a_failed_candidate_scores_worst_and_nothing_is_raised():
     params = [torch.full((5,), torch.nan), torch.full((5,), torch.inf)]
     draws = [Draw(0, 0), Draw(1, 1)]
     models = [Linear(4, 2)] * 2
-    found = noisy_scores(plan, models, params, draws, validation, Randomness.simulation(1))
+    found = noisy_scores(plan, models, params, draws, [validation] * 2, Randomness.simulation(1))
     assert np.all(np.abs(found) < 8 * plan.role_costs.scoring.noise)
 
 

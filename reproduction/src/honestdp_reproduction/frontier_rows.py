@@ -36,7 +36,7 @@ class Source:
 
     def material(self, plan: Plan, pool: Pool, repetition: int) -> Material:
         """What a pool trains, split as a run splits it; a repetition's subset is its own."""
-        opened = _opened(self, plan, repetition if plan.share is not None else 0)
+        (opened,) = _opened(self, plan, repetition if plan.share is not None else 0).encoded
         schedule, last = schedules(plan)
         rows, scored = opened.train.rows, opened.validation
         candidates = NAMED[pool.grid].candidates(plan.noise_multiplier, plan.row_norm[0])

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 
 from honestdp.planning.costs import default_delta
-from honestdp.planning.encoding import CATEGORY_SHARE, is_wide
+from honestdp.planning.encoding import CATEGORY_SHARE
 from honestdp.planning.grid import Grid
+from honestdp.planning.pipelines import open_columns
 from honestdp.planning.questions import (
     CHECKS,
     AboutCategories,
@@ -28,7 +29,6 @@ from honestdp.planning.questions import (
     share_of,
 )
 from honestdp.planning.spec import Spec
-from honestdp.schema.learn import ROW_NORM
 from honestdp.schema.paid_check import plan_check
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
@@ -77,9 +77,10 @@ def questions(spec: Spec) -> Questions:
             asked.append(AboutFit(check, CHECKS * (check.mu / mu) ** 2))
     shares = ((AboutColumns, spec.learn_share), (AboutCategories, CATEGORY_SHARE))
     for kind, share in shares:
-        columns = tuple(spec.encoding.to_learn_by(kind.name))
+        columns = tuple(open_.column.name for open_ in open_columns(spec.encodings, kind.name))
         if columns:
             asked.append(kind(share_of(share, len(columns), *budget), columns))
-    if spec.scales_rows and spec.encoding.row_scale is None:
-        asked.append(AboutNorms(share_of(NORM_SHARE, 1, *budget)))
+    norms = sum(encoding.learns_scale for encoding in spec.encodings)
+    if norms:
+        asked.append(AboutNorms(share_of(NORM_SHARE, norms, *budget), norms))
     return Questions(asked)

@@ -159,17 +159,14 @@ class Grid:
     def _of_part(cls, part: Mapping[str, Any]) -> tuple[Setting, ...]:
         return cls.of(part).settings if part else ({},)
 
-    def candidates(
-        self, noise_multiplier: float, row_norms: Sequence[float | None]
-    ) -> list[Candidate]:
+    def candidates(self, noise_multiplier: float, row_norm: float | None) -> list[Candidate]:
         """Make the candidates that the engine trains, one per setting.
 
         Args:
             noise_multiplier: Noise that all of them train with.
-            row_norms: For each the public root-mean-square norm of its input rows; None if unknown.
+            row_norm: Public root-mean-square norm of the input rows; None if unknown.
         """
-        norms = zip(self.settings, row_norms, strict=True)
-        return [self._candidate(setting, noise_multiplier, norm) for setting, norm in norms]
+        return [self._candidate(s, noise_multiplier, row_norm) for s in self.settings]
 
     @property
     def follows_noise(self) -> bool:

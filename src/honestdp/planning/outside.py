@@ -36,8 +36,9 @@ def outside_parts(spec: Spec, procedure: Procedure, grid: Grid) -> tuple[str, ..
         for registry, kind in _kinds(spec, procedure, grid)
         if not registry.is_own(kind)
     ]
-    if not type(spec.described).__module__.startswith("honestdp."):  # a model of one's own
-        found.append(f"model ({_place(type(spec.described))})")
+    for described in (pipeline.described for pipeline in spec.pipelines):
+        if not type(described).__module__.startswith("honestdp."):  # a model of one's own
+            found.append(f"model ({_place(type(described))})")
     return tuple(dict.fromkeys(found))
 
 
@@ -47,7 +48,8 @@ def _kinds(spec: Spec, procedure: Procedure, grid: Grid) -> Iterator[tuple[Regis
         yield metrics, metrics.get(spec.metric)
     for rule in sorted({str(setting.get("rule", DEFAULT_RULE)) for setting in grid.settings}):
         yield optimizers, optimizers.get(rule)
-    yield architectures, type(spec.described.architecture)  # type: ignore[attr-defined]
+    for pipeline in spec.pipelines:
+        yield architectures, type(pipeline.described.architecture)  # type: ignore[attr-defined]
     for column in spec.schema.columns:
         yield column_kinds, type(column)
 

@@ -7,7 +7,7 @@ encoded once for each `RowEncoding`, however many pipelines read them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,8 @@ from honestdp.errors import InputError
 from honestdp.models import Description, describe
 from honestdp.planning.encoding import is_wide
 from honestdp.planning.grid import CHOICES, ENCODE, MODEL, is_open
-from honestdp.schema import Schema
-from honestdp.schema.learn import ROW_NORM
+from honestdp.schema import Column, Schema
+from honestdp.schema.learn import ROW_NORM, ROWS, Numbers
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,68 @@ class RowEncoding:
         return math.sqrt(self.schema.squared_norm), "estimated from the schema"
 
 
+@dataclass(frozen=True)
+class OpenColumn:
+    """A column about which something has to be learnt.
+
+    Attributes:
+        place: The place of the first encoding that has it so.
+        column: The column.
+    """
+
+    place: int
+    column: Column
+
+    @property
+    def key(self) -> str:
+        """What its learnt values are stored under."""
+        return learnt_key(self.place, self.column.name)
+
+
+def learnt_key(place: int, name: str) -> str:
+    """What learnt values about a column, or about `ROWS`, are stored under; no column has a name
+    that begins with a space."""
+    return name if place == 0 else f" {place} {name}"
+
+
+def open_columns(encodings: Sequence[RowEncoding], question: str | None = None) -> list[OpenColumn]:
+    """The columns about which something has to be learnt, those that are alike once.
+
+    Args:
+        encodings: The encodings of the rows.
+        question: The name of the question that pays for it; None: any.
+    """
+    found: list[OpenColumn] = []
+    for place, encoding in enumerate(encodings):
+        for column in encoding.schema.columns:
+            asked = column.learns and question in (None, column.question)
+            if asked and all(column != known.column for known in found):
+                found.append(OpenColumn(place, column))
+    return found
+
+
+def learnt_by(
+    encodings: Sequence[RowEncoding], place: int, learnt: Mapping[str, Numbers]
+) -> dict[str, Numbers]:
+    """What `schema.with_learnt` needs for one encoding.
+
+    Args:
+        encodings: The encodings of the rows.
+        place: Which of them.
+        learnt: All that was learnt, by key.
+    """
+    known = [one for one in open_columns(encodings) if one.key in learnt]
+    own = encodings[place]
+    found = {
+        column.name: learnt[one.key]
+        for column in own.schema.columns
+        for one in known
+        if one.column == column
+    }
+    scale = learnt_key(place, ROWS)
+    return found | ({ROWS: learnt[scale]} if scale in learnt else {})
+
+
 @dataclass(frozen=True, eq=False)
 class Pipeline:
     """A model and the encoding of its rows.
@@ -78,7 +140,7 @@ class Pipeline:
     @property
     def words(self) -> str:
         """The pipeline in words, beside others of one grid."""
-        return self.described.words + ("" if self.encode is None else f" on {self.encode} numbers")
+        return self.described.words + ("" if self.encode is None else f", numbers {self.encode}")
 
     @property
     def setting(self) -> Mapping[str, Any]:

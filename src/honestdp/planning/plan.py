@@ -15,7 +15,8 @@ from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
 from honestdp.planning.outside import outside_parts
-from honestdp.planning.questions import AboutFit, AboutNorms, Questions
+from honestdp.planning.pipelines import learnt_key, open_columns
+from honestdp.planning.questions import AboutFit, Questions
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
@@ -49,7 +50,8 @@ class Plan:
     Attributes:
         grid: The settings to choose among.
         training: Size of the training part, lot size and steps of every run.
-        row_norm: Root-mean-square norm of the encoded rows, and where it is from.
+        row_norm: Root-mean-square norm of the encoded rows, and where it is from; of the first of
+            several encodings.
         questions: What is asked of every row before the search, with noise.
         role_costs: What a run costs a training record and a validation record.
         role_epsilons: What the search costs them, without the questions.
@@ -78,7 +80,7 @@ class Plan:
             for name, value in facts.items():
                 object.__setattr__(self, name, value)
 
-        put(grid=defaults.grid(self.spec), row_norm=defaults.row_norm(self.spec))
+        put(grid=defaults.grid(self.spec), row_norm=self.spec.encodings[0].row_norm)
         self.procedure.check(len(self.grid), defaults.delta(self.spec))
         self.procedure.to_dict()  # refuses, before any charge, what ledger and card cannot hold
         put(training=job(self.spec, self.procedure), questions=defaults.questions(self.spec))
@@ -135,8 +137,8 @@ class Plan:
 
     @property
     def reads_sparse(self) -> bool:
-        """Whether its model reads sparse rows; a module does not."""
-        return self.spec.described.reads_sparse
+        """Whether its models read sparse rows; a module does not."""
+        return all(encoding.may_be_sparse for encoding in self.spec.encodings)
 
     @property
     def shows_all(self) -> bool:
@@ -161,7 +163,12 @@ class Plan:
     @property
     def candidates(self) -> list[Candidate]:
         """The candidates to train, one per setting."""
-        return self.grid.candidates(self.noise_multiplier, self.row_norm[0])
+        spec = self.spec
+        made = [
+            self.grid.candidates(self.noise_multiplier, encoding.row_norm[0])
+            for encoding in spec.encodings
+        ]
+        return [made[spec.encoding_of(i)][i] for i in range(len(self.grid))]
 
     @property
     def check(self) -> PaidCheck | None:
@@ -171,10 +178,11 @@ class Plan:
 
     @property
     def learns(self) -> dict[str, int]:
-        """Number of values learnt before the search, by column; under `ROWS` those about rows."""
-        columns = self.spec.encoding.columns
-        found = {column.name: column.learns for column in columns if column.learns}
-        return found | ({} if self.questions.get(AboutNorms) is None else {ROWS: 1})
+        """Number of values learnt before the search, by what they are stored under."""
+        encodings = self.spec.encodings
+        found = {one.key: one.column.learns for one in open_columns(encodings)}
+        scaled = [place for place, one in enumerate(encodings) if one.learns_scale]
+        return found | {learnt_key(place, ROWS): 1 for place in scaled}
 
     @property
     def lot_sizes(self) -> tuple[float, ...]:
@@ -236,11 +244,36 @@ class Plan:
             "roles": dict(self.role_epsilons),
             "learnt_bounds": None,
             **asked,
-            "encoding": spec.encoding.fingerprint,
+            **self._encodings(),
             "epsilon": self.epsilon,
             "delta": self.delta,
             **({"outside": list(self.outside)} if self.outside else {}),
         }
+
+    @property
+    def encoding_words(self) -> list[str]:
+        """How columns are encoded, in words: a text for each encoding that says something."""
+        pipelines = self.spec.pipelines
+        found = []
+        for encoding in self.spec.encodings:
+            words = encoding_words(encoding.schema)
+            readers = [one.words for one in pipelines if one.encoding == encoding]
+            if len(self.spec.encodings) > 1:
+                words = f"for {' and '.join(readers)}: {words or 'as declared'}"
+            found += [words] if words else []
+        return found
+
+    def _models(self) -> str:
+        count, pipelines = len(self.grid), self.spec.pipelines
+        if len(pipelines) == 1:
+            return f"{self.spec.model_name}, {_settings(count)}"
+        return f"{_settings(count)} of {'; '.join(one.words for one in pipelines)}"
+
+    def _encodings(self) -> dict[str, Any]:
+        first, *others = [one.schema.fingerprint for one in self.spec.encodings]
+        norms = [list(one.row_norm) for one in self.spec.encodings]
+        several = {"encodings": [first, *others], "row_norm_of": norms} if others else {}
+        return {"encoding": first, **several}
 
     def __str__(self) -> str:
         n, scoring = self.training.n, self.role_costs.scoring
@@ -248,7 +281,7 @@ class Plan:
             f"{self.procedure.name}: epsilon {up(self.epsilon)} at delta {small(self.delta)}, "
             f"accounted by {self.bound}",
             f"  why: {self.reason}",
-            f"  model: {self.spec.model_name}, {_settings(len(self.grid))}",
+            f"  model: {self._models()}",
             f"  training: {n} rows, lots of {self.training.lot_size}, {self.training.steps} steps, "
             f"noise multiplier {self.noise_multiplier:g}",
         ]
@@ -259,7 +292,7 @@ class Plan:
                 f"  scores: {self.metric.summed} on {about}{self.scored_rows:.0f} other rows, with "
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
-        lines += [f"  encoding: {words}" for words in [encoding_words(self.spec.encoding)] if words]
+        lines += [f"  encoding: {words}" for words in self.encoding_words]
         if self.spec.check and self.check is None:
             lines.append(f"  {SKIPPED}")
         lines += [f"  {question.line}" for question in self.questions]

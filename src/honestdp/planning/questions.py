@@ -230,10 +230,21 @@ class AboutCategories(_AboutEach):
 
 @dataclass(frozen=True)
 class AboutNorms(Question):
-    """The norm of a typical row: one histogram."""
+    """The norm of a typical row: a histogram for each encoding of the rows. encodings: Their
+    number."""
 
     name = "norms"
     what = "the norms of rows"
+    encodings: int = 1
+
+    @property
+    def event(self) -> Event:
+        one = Gaussian(self.noise_multiplier)
+        return one if self.encodings == 1 else Repeated(one, self.encodings)
+
+    @property
+    def precision(self) -> float:
+        return self.encodings * self.noise_multiplier**-2
 
     @property
     def line(self) -> str:
@@ -245,12 +256,14 @@ class AboutNorms(Question):
 
     def learnt(self, asked: Schema, made: Schema) -> list[tuple[str, str, dict[str, Any]]]:
         scale = made.row_scale
-        assert scale is not None  # learnt before anything is released
+        if asked.row_scale is not None or scale is None:  # of another encoding of the rows
+            return []
         words = f"norm {ROW_NORM / scale:.6g}, so every row is multiplied by {scale:.6g}"
         return [("a typical encoded row", words, {"row_scale": scale})]
 
     def public(self) -> dict[str, Any]:
-        return {"row_norm_noise": self.noise_multiplier}
+        several = {} if self.encodings == 1 else {"row_norms": self.encodings}
+        return {"row_norm_noise": self.noise_multiplier, **several}
 
 
 class Questions(tuple[Question, ...]):

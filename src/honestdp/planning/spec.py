@@ -75,8 +75,8 @@ class Spec:
         procedure_options: Options, by name, of a procedure that is not in the library.
 
     Attributes:
-        pipelines: The models with the encodings of their rows that its settings choose, in the order
-            of their first use; one if none chooses.
+        pipelines: The models, with the encodings of their rows, that its settings choose, in the
+            order of their first use; one if none chooses.
         pipeline_of: The place in `pipelines` of each setting of the grid.
         encodings: The encodings of rows that they have, each once.
 
@@ -151,7 +151,10 @@ class Spec:
             follows = grid is None or all(is_open(s) or follows_noise(s) for s in own)
             found.append(self._pipeline(*one, follows))
         places = tuple(distinct.index(one) for one in choices)
-        encodings = dict.fromkeys(pipeline.encoding for pipeline in found)
+        encodings: list[RowEncoding] = []
+        for pipeline in found:
+            if pipeline.encoding not in encodings:
+                encodings.append(pipeline.encoding)
         object.__setattr__(self, "pipelines", tuple(found))
         object.__setattr__(self, "pipeline_of", places)
         object.__setattr__(self, "encodings", tuple(encodings))
@@ -220,6 +223,25 @@ class Spec:
         """Number of classes of the target; None for a numeric target."""
         known = self.schema.target.classes
         return None if known is None else len(known)
+
+    def encoding_of(self, setting: int) -> int:
+        """The place in `encodings` of the encoding that a setting's model reads.
+
+        Args:
+            setting: The place of the setting in the grid.
+        """
+        return self.encodings.index(self.pipelines[self.pipeline_of[setting]].encoding)
+
+    @property
+    def encoding(self) -> Schema:
+        """The schema with everything decided that it leaves open about encoding, of the first of
+        `encodings`; what has to be learnt from rows is still open in it."""
+        return self.encodings[0].schema
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters of the largest model, with its default options."""
+        return max(one.described.parameters for one in self.pipelines)
 
     @property
     def model_name(self) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from typing import Literal
+from typing import Any, Literal
 
 from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
-from honestdp.planning.encoding import encoding_words
 from honestdp.planning.plan import Plan
 from honestdp.planning.questions import Questions
 from honestdp.privacy import guarantee
@@ -38,12 +38,13 @@ def build_card(
     others: tuple[Chosen, ...],
     model_sha256: str,
     simulated: bool,
-    learnt: Schema | None = None,
+    learnt: Sequence[Schema] | None = None,
     askings: int = 0,
 ) -> Card:
     """Build the card, without its entry in the ledger.
 
-    learnt: The schema with all that was learnt; by default the card does not say what was.
+    learnt: The schema of each encoding with all that was learnt; by default the card does not say
+    what was.
     askings: How often the table was checked.
     """
     spec, paid = plan.spec, plan.role_epsilons
@@ -89,6 +90,7 @@ def build_card(
             "steps": plan.training.steps,
             "noise_multiplier": plan.noise_multiplier,
             "row_norm": {"value": plan.row_norm[0], "how": plan.row_norm[1]},
+            **_row_norms(plan),
         },
         preprocessing=_preprocessing(plan),
         noise_sampler=(
@@ -226,24 +228,35 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     return tuple(found)
 
 
-def _learnt(plan: Plan, made: Schema) -> tuple[LearntFact, ...]:
-    budget = plan.spec.epsilon, plan.delta
-    return tuple(
-        LearntFact(
-            about=about,
-            words=words,
-            values=values,
-            noise=question.noise_multiplier,
-            share=float(f"{question.share_of_budget(*budget):.4g}"),
-        )
-        for question in plan.questions
-        for about, words, values in question.learnt(plan.spec.encoding, made)
-    )
+def _row_norms(plan: Plan) -> dict[str, Any]:
+    """The norm of rows as each setting's model reads them, where settings differ in that."""
+    encodings = plan.spec.encodings
+    if len(encodings) == 1:
+        return {}
+    own = [encodings[plan.spec.encoding_of(i)] for i in range(len(plan.grid))]
+    return {"row_norm_of_settings": [one.row_norm[0] for one in own]}
+
+
+def _learnt(plan: Plan, made: Sequence[Schema]) -> tuple[LearntFact, ...]:
+    budget, found = (plan.spec.epsilon, plan.delta), list[LearntFact]()
+    for question in plan.questions:
+        for encoding, schema in zip(plan.spec.encodings, made, strict=True):
+            found += [
+                LearntFact(
+                    about=about,
+                    words=words,
+                    values=values,
+                    noise=question.noise_multiplier,
+                    share=float(f"{question.share_of_budget(*budget):.4g}"),
+                )
+                for about, words, values in question.learnt(encoding.schema, schema)
+            ]
+    return tuple(one for i, one in enumerate(found) if one not in found[:i])
 
 
 def _preprocessing(plan: Plan) -> Preprocessing:
     text = "columns encoded by the declared schema, row by row"
-    how = encoding_words(plan.spec.encoding)
+    how = "; ".join(plan.encoding_words)
     text += f" ({how})" if how else ""
     learning = Questions(question for question in plan.questions if question.learns)
     before = learning.event

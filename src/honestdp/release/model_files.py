@@ -12,7 +12,14 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import torch
-from pydantic import ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    model_serializer,
+    model_validator,
+)
 from safetensors.torch import load as read_tensors
 from safetensors.torch import save as write_tensors
 from torch import Tensor
@@ -63,9 +70,23 @@ class SavedModel(Part):
 
 
 class SavedCandidate(Part):
+    """A candidate without its parameters. table: Its schema, if that is not the file's."""
+
     setting: dict[str, str | bool | int | float | None]
     noisy_score: float | None
     architecture: SavedModel
+    table: dict[str, Any] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, usual: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = usual(self)
+        return {name: value for name, value in found.items() if name != "table" or value}
+
+
+class SavedTable(Part):
+    """The schema of a file, as its winner has it."""
+
+    table: dict[str, Any]
 
 
 class ModelFile(Part):
@@ -86,9 +107,19 @@ def write_model(
     others: Sequence[Predictor],
     simulated: bool,
     settings: Sequence[tuple[Setting, Model]] = (),
+    schemas: Sequence[Schema] = (),
 ) -> dict[str, bytes]:
-    """Write a model to files; returns their contents by name. `settings`: those that might have
-    won, if only the winner may be released: the JSON has the same length for each of them."""
+    """Write a model to files; returns their contents by name.
+
+    Args:
+        schema: The winner's; without a winner, any of the run's.
+        winner: The winner; None: nothing was found.
+        others: The other candidates that are released.
+        simulated: Whether the run was a simulation.
+        settings: Those that might have won, if only the winner may be released: the JSON has the
+            same length for each of them.
+        schemas: The schemas that they have.
+    """
     everyone = [*([winner] if winner else []), *others]
     tensors: dict[str, Tensor] = {}
     for i, one in enumerate(everyone):
@@ -102,8 +133,8 @@ def write_model(
         mark=SIMULATION if simulated else "",
         honestdp=__version__,
         tensors_sha256=sha256(numbers),
-        winner=None if winner is None else _saved(winner),
-        others=tuple(map(_saved, others)),
+        winner=None if winner is None else _saved(winner, schema),
+        others=tuple(_saved(one, schema) for one in others),
         schema=schema.model_dump(mode="json"),
     )
     room = 0
@@ -111,6 +142,8 @@ def write_model(
         widest = (WIDEST,) * len(_probe(winner)) if winner else ()
         might = (_candidate(setting, WIDEST, model, widest) for setting, model in settings)
         room = room_for(file.winner, might)
+    tables = (SavedTable(table=one.model_dump(mode="json")) for one in schemas)
+    room += room_for(SavedTable(table=file.table), tables)
     return {MODEL: to_json(file, room), TENSORS: numbers}
 
 
@@ -125,15 +158,21 @@ def read_model(
         tensors = read_tensors(files[TENSORS])
     except Exception as error:  # a Rust library raises many types
         raise InputError(f"{TENSORS}: cannot be read ({type(error).__name__})") from None
-    try:
-        schema = Schema(**file.table)
-    except InputError as error:
-        raise InputError(f"{MODEL}: schema: {error}") from None
+    schema = _schema(file.table)
     saved = [*([file.winner] if file.winner else []), *file.others]
-    found = [_read(i, one, schema, tensors, module) for i, one in enumerate(saved)]
+    schemas = [schema if one.table is None else _schema(one.table) for one in saved]
+    pairs = enumerate(zip(saved, schemas, strict=True))
+    found = [_read(i, one, own, tensors, module) for i, (one, own) in pairs]
     if tensors:
         raise InputError(f"{TENSORS}: holds more tensors than {MODEL} declares")
     return file, schema, found
+
+
+def _schema(table: Mapping[str, Any]) -> Schema:
+    try:
+        return Schema(**table)
+    except InputError as error:
+        raise InputError(f"{MODEL}: schema: {error}") from None
 
 
 def winner_architecture(files: Mapping[str, bytes]) -> Architecture | None:
@@ -151,8 +190,11 @@ def _tensors(one: Predictor) -> dict[str, Tensor]:
     return {**one.model.constants, **one.tensors}
 
 
-def _saved(one: Predictor) -> SavedCandidate:
-    return _candidate(one.setting, one.noisy_score, one.model, _probe(one))
+def _saved(one: Predictor, schema: Schema) -> SavedCandidate:
+    found = _candidate(one.setting, one.noisy_score, one.model, _probe(one))
+    if one.schema == schema:
+        return found
+    return found.model_copy(update={"table": one.schema.model_dump(mode="json")})
 
 
 def _candidate(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from honestdp.candidates import for_lots
@@ -25,6 +27,14 @@ class _Facts(BaseModel):
     steps: int = Field(ge=1)
     lot_size: list[float] = Field(min_length=1)
     row_norm: _RowNorm
+    grid: list[dict[str, Any]] = []
+    row_norm_of_settings: list[float] = []  # where they differ
+
+    def norm_of(self, setting: Setting) -> float | None:
+        """The norm of the rows that a setting's model reads."""
+        pairs = zip(self.row_norm_of_settings, self.grid, strict=False)
+        own = (norm for norm, known in pairs if known == dict(setting))
+        return next(own, self.row_norm.value)
 
 
 def weight_noise_sd(card: Card, setting: Setting, parameters: int) -> float | None:
@@ -42,7 +52,7 @@ def weight_noise_sd(card: Card, setting: Setting, parameters: int) -> float | No
     try:
         facts = _Facts.model_validate(card.declared_public)
         first, last = facts.lot_size[0], facts.lot_size[-1]
-        (candidate,) = Grid((setting,)).candidates(facts.noise_multiplier, facts.row_norm.value)
+        (candidate,) = Grid((setting,)).candidates(facts.noise_multiplier, facts.norm_of(setting))
         if last != first:  # the winner of a tuning subset, trained again on the rest
             candidate = for_lots(candidate, facts.steps, first, last)
         return noise_sd(candidate, Schedule(facts.steps, last), parameters)

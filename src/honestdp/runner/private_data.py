@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -21,9 +21,11 @@ from honestdp.engine.examples import Examples, examples
 from honestdp.engine.train import Schedule
 from honestdp.errors import InputError, fail
 from honestdp.ledger import Receipt
+from honestdp.planning.pipelines import RowEncoding, learnt_by, learnt_key, open_columns
 from honestdp.planning.plan import Plan
 from honestdp.planning.questions import AboutCategories, AboutColumns, AboutNorms
 from honestdp.planning.spec import Spec
+from honestdp.procedures import Draw
 from honestdp.randomness import Purpose, Randomness
 from honestdp.resume.journal import Journal
 from honestdp.schema import Schema, open_rows, with_learnt
@@ -46,10 +48,10 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateData:
-    """The encoded rows. Sensitive.
+class EncodedRows:
+    """The rows in one encoding. Sensitive.
 
-    schema: That of the plan, with learnt bounds (which are paid for) filled in. train: What
+    schema: That of the encoding, with what was learnt (which is paid for) filled in. train: What
     candidates train on. validation: What they are scored on; None if nothing is scored. rest: What
     the winner of subset tuning trains on.
     """
@@ -58,6 +60,17 @@ class PrivateData:
     train: Part
     validation: Examples | None
     rest: Part | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateData:
+    """The encoded rows. Sensitive.
+
+    plan: The plan of the run. encoded: The rows in each of the plan's encodings.
+    """
+
+    plan: Plan
+    encoded: tuple[EncodedRows, ...]
 
     @classmethod
     def open(
@@ -72,30 +85,43 @@ class PrivateData:
         """Read, encode and split the table."""
         if receipt is None and not randomness.simulated:
             raise InputError("receipt: none; the data is opened only after a charge")
-        opened = opened_table(plan, table)
-        learner = _Learner(plan, opened, target, randomness)
+        learner = _Learner(plan, opened_table(plan, table), target, randomness)
         learnt = journal.learnt(learner.learn)
-        try:
-            schema = with_learnt(plan.spec.encoding, learnt)
-        except InputError:  # its text shows learnt values, and another attempt would learn others
-            raise InputError("schema: what was learnt does not fit a column's kind") from None
-        encoded = learner.encode(schema)
-        journal.check_rows(lambda: _bytes(encoded))
-        training, validation = split(plan)
-        first, last = schedules(plan)
-        if last is None:
-            part = Part(_examples(encoded, training), first)
-            scored = _examples(encoded, validation) if len(validation) else None
-            return cls(schema, part, scored, None)
-        # Every row by its own coin: in the subset it trains or scores; otherwise it is in the rest.
-        assert plan.share is not None
-        chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)
-        return cls(
-            schema,
-            Part(_with_null(encoded, training[chosen[training]]), first),
-            _with_null(encoded, validation[chosen[validation]]),
-            Part(_with_null(encoded, np.flatnonzero(~chosen)), last),
-        )
+        encodings = plan.spec.encodings
+        found = [learner.encoded(i, learnt_by(encodings, i, learnt)) for i in range(len(encodings))]
+        journal.check_rows(lambda: (part for _, encoded in found for part in _bytes(encoded)))
+        chosen = None
+        if plan.share is not None:  # every row by its own coin: in the subset, or in the rest
+            chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)
+        return cls(plan, tuple(_split_up(plan, *one, chosen) for one in found))
+
+    @property
+    def schemas(self) -> tuple[Schema, ...]:
+        """The schema of each encoding, with what was learnt; all of it may be released."""
+        return tuple(one.schema for one in self.encoded)
+
+    def of(self, draw: Draw) -> EncodedRows:
+        """The rows as the model of a draw reads them."""
+        return self.encoded[self.plan.spec.encoding_of(draw.setting)]
+
+
+def _split_up(
+    plan: Plan, schema: Schema, encoded: Encoded, chosen: NDArray[np.bool_] | None
+) -> EncodedRows:
+    """The parts of the rows. chosen: Those in the tuning subset; None without one."""
+    training, validation = split(plan)
+    first, last = schedules(plan)
+    if last is None:
+        part = Part(_examples(encoded, training), first)
+        scored = _examples(encoded, validation) if len(validation) else None
+        return EncodedRows(schema, part, scored, None)
+    assert chosen is not None
+    return EncodedRows(
+        schema,
+        Part(_with_null(encoded, training[chosen[training]]), first),
+        _with_null(encoded, validation[chosen[validation]]),
+        Part(_with_null(encoded, np.flatnonzero(~chosen)), last),
+    )
 
 
 def opened_table(plan: Plan, table: Any) -> Table:
@@ -169,37 +195,49 @@ class _Learner:
     def __init__(self, plan: Plan, opened: Any, target: Any, randomness: Randomness) -> None:
         self._plan, self._opened, self._target = plan, opened, target
         self._randomness, self._streams = randomness, count()
-        self._unscaled: Encoded | None = None
+        self._unscaled: dict[int, Encoded] = {}  # by encoding
 
     def learn(self) -> dict[str, Numbers]:
-        """What is learnt, by column; under `ROWS` the scale of rows."""
-        open_schema, questions = self._plan.spec.encoding, self._plan.questions
+        """What is learnt, by key (`planning.pipelines.learnt_key`)."""
+        encodings, questions = self._plan.spec.encodings, self._plan.questions
         found: dict[str, Numbers] = {}
         for kind in (AboutColumns, AboutCategories):
             asked = questions.get(kind)
-            if asked is not None:
-                noise, only = asked.noise_multiplier, asked.columns
-                found |= learn_numbers(open_schema, self._opened, noise, self._noise, only=only)
+            if asked is None:
+                continue
+            for one in open_columns(encodings, kind.name):
+                schema, only = encodings[one.place].schema, (one.column.name,)
+                noise = asked.noise_multiplier
+                learnt = learn_numbers(schema, self._opened, noise, self._noise, only=only)
+                found[one.key] = learnt[one.column.name]
         norms = questions.get(AboutNorms)
-        if norms is not None:
-            self._unscaled = self._encoded(with_learnt(open_schema, found))
-            typical = math.sqrt(open_schema.squared_norm)
-            noise = norms.noise_multiplier
-            scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)
-            found[ROWS] = (scale,)
+        for place, encoding in enumerate(encodings):
+            if encoding.learns_scale:
+                assert norms is not None
+                schema = with_learnt(encoding.schema, learnt_by(encodings, place, found))
+                self._unscaled[place] = unscaled = self._encoded(encoding, schema)
+                typical = math.sqrt(encoding.schema.squared_norm)
+                noise = norms.noise_multiplier
+                scale = learn_row_scale(unscaled.inputs, typical, noise, self._noise)
+                found[learnt_key(place, ROWS)] = (scale,)
         return found
 
-    def encode(self, schema: Schema) -> Encoded:
-        """The rows, encoded by a schema that leaves nothing open."""
-        found, self._unscaled = self._unscaled, None
+    def encoded(self, place: int, learnt: Mapping[str, Numbers]) -> tuple[Schema, Encoded]:
+        """The schema of one encoding with what was learnt, and the rows by it."""
+        encoding = self._plan.spec.encodings[place]
+        try:
+            schema = with_learnt(encoding.schema, learnt)
+        except InputError:  # its text shows learnt values, and another attempt would learn others
+            raise InputError("schema: what was learnt does not fit a column's kind") from None
+        found = self._unscaled.pop(place, None)
         if found is None:  # also in a resumed run, which learns nothing again
-            return self._encoded(schema)
+            return schema, self._encoded(encoding, schema)
         assert schema.row_scale is not None
         scale_rows(found.inputs, schema.row_scale)
-        return found
+        return schema, found
 
-    def _encoded(self, schema: Schema) -> Encoded:
-        sparse = None if self._plan.reads_sparse else False
+    def _encoded(self, encoding: RowEncoding, schema: Schema) -> Encoded:
+        sparse = None if encoding.may_be_sparse else False
         return schema.encode(self._opened, self._target, sparse=sparse)
 
     def _noise(self, scale: float, amount: int) -> Any:

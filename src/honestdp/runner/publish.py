@@ -28,8 +28,8 @@ from honestdp.schema import Schema
 def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
     """Raise InputError, before anything is paid, unless every model can be serialised and read
     back; checked with made-up parameters."""
-    schema = plan.spec.encoding
     for index in {id(model): i for i, model in enumerate(models)}.values():
+        schema = plan.spec.encodings[plan.spec.encoding_of(index)].schema
         blank = torch.zeros(size(models[index]))
         setting = dict(plan.grid.settings[index])
         one = Predictor(setting, 0.0, schema, models[index], blank)
@@ -57,7 +57,7 @@ class Prepared:
 
 def prepare(
     plan: Plan,
-    schema: Schema,
+    schemas: Sequence[Schema],
     models: Sequence[Model],
     kept: Sequence[Outcome],
     simulated: bool,
@@ -66,6 +66,7 @@ def prepare(
     """Make the files and the card of the kept outcomes; nothing is released yet.
 
     Args:
+        schemas: The schema of each encoding, with what was learnt.
         models: The model of each setting.
         kept: The outcomes, the winner first, as `select` returned them.
         askings: How often the table was checked.
@@ -74,7 +75,7 @@ def prepare(
         Predictor(
             dict(plan.grid.settings[o.draw.setting]),
             _score(plan, o),
-            schema,
+            schemas[plan.spec.encoding_of(o.draw.setting)],
             models[o.draw.setting],
             o.parameters.clone(),  # a copy: a view would keep the losers in memory
         )
@@ -83,7 +84,8 @@ def prepare(
     winner = found[0] if found else None
     # If only the winner may be released, the length of a file must not depend on who won.
     settings = () if plan.shows_all else tuple(zip(plan.grid.settings, models, strict=True))
-    files = write_model(schema, winner, found[1:], simulated, settings)
+    schema = schemas[0] if winner is None else winner.schema
+    files = write_model(schema, winner, found[1:], simulated, settings, schemas)
     chosen = [_chosen(one.setting, one.noisy_score) for one in found]
     card = build_card(
         plan,
@@ -91,7 +93,7 @@ def prepare(
         tuple(chosen[1:]),
         sha256(files[MODEL]),
         simulated=simulated,
-        learnt=schema,
+        learnt=schemas,
         askings=askings,
     )
     return Prepared(schema, found, files, card)

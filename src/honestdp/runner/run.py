@@ -114,17 +114,18 @@ def _carry_out(
     trainer = Trainer(plan, models, randomness, journal, session.report, executor)
 
     def train_and_select(kept: list[Outcome], draws: list[Draw]) -> list[Outcome]:
-        fitted = trainer.train(draws, data.train)
-        scores = noisy_scores(plan, models, fitted, draws, data.validation, randomness)
+        fitted = trainer.train(draws, data)
+        rows = [data.of(draw).validation for draw in draws]
+        scores = noisy_scores(plan, models, fitted, draws, rows, randomness)
         return select(plan, kept, outcomes(draws, fitted, scores, randomness))
 
     with session.searching():
         kept: list[Outcome] = []
         for draws in schedule(plan, randomness, session.group_size):  # a secret number of them
             kept = journal.once(train_and_select, kept, draws)
-        if data.rest is not None:
-            kept = journal.once(trainer.final, kept, data.rest)
-    return session.publish(data.schema, kept)  # once
+        if plan.share is not None:
+            kept = journal.once(trainer.final, kept, data)
+    return session.publish(data.schemas, kept)  # once
 
 
 def check_call(plan: object, report: object, workers: object) -> None:

@@ -92,10 +92,11 @@ def noisy_scores(
     models: Sequence[Model],
     parameters: Sequence[Tensor],
     draws: Sequence[Draw],
-    rows: Examples | None,
+    rows: Sequence[Examples | None],
     randomness: Randomness,
 ) -> Floats:
-    """A score for every draw, each with independent noise; higher is better.
+    """A score for every draw, each with independent noise; higher is better. rows: What each is
+    scored on: the same rows, as its model reads them.
 
     A score is a sum of the metric's values, negated if smaller is better, in whole units: one
     record changes it by at most UNITS, and the result is scaled by `plan.sensitivity` / UNITS. The
@@ -111,7 +112,7 @@ def noisy_scores(
     for 0 <= c <= 1. QED
     """
     scoring = plan.role_costs.scoring
-    if scoring is None or rows is None:
+    if scoring is None:
         return np.zeros(len(draws))
     scored = [models[draw.setting] for draw in draws]
     exact = _exact_units(plan.metric, scored, parameters, rows)
@@ -127,14 +128,19 @@ def noisy_scores(
 
 
 def _exact_units(
-    metric: Metric, models: Sequence[Model], parameters: Sequence[Tensor], rows: Examples
+    metric: Metric,
+    models: Sequence[Model],
+    parameters: Sequence[Tensor],
+    rows: Sequence[Examples | None],
 ) -> NDArray[np.int64]:
     """The scores without noise, in whole units. Sensitive. Equal models are scored together."""
     found = np.empty(len(models), dtype=np.int64)
-    for model in dict.fromkeys(models):
-        own = [i for i, other in enumerate(models) if other == model]
+    pairs = list(zip(models, rows, strict=True))
+    for model, part in dict.fromkeys(pairs):
+        assert part is not None  # a plan with scores has validation rows
+        own = [i for i, other in enumerate(pairs) if other == (model, part)]
         stacked = torch.stack([parameters[i] for i in own])
-        found[own] = score_units(metric, model, stacked, rows).numpy()
+        found[own] = score_units(metric, model, stacked, part).numpy()
     return found if metric.larger_is_better else -found
 
 

@@ -140,7 +140,7 @@ class Session:
         """The release of a run that was interrupted while its last files were written, if any."""
         return published(self.plan, self._account.ledger, self.receipt, self.journal)
 
-    def publish(self, schema: Schema, kept: Sequence[Outcome]) -> Release:
+    def publish(self, schemas: Sequence[Schema], kept: Sequence[Outcome]) -> Release:
         """Release the kept outcomes; works once per charge.
 
         Until the ledger has recorded the release, errors are sealed as in the search: a model's own
@@ -148,7 +148,7 @@ class Session:
         """
         asked = self._askings()
         self._stage = "searching"
-        prepared = prepare(self.plan, schema, self.models, kept, self.receipt is None, asked)
+        prepared = prepare(self.plan, schemas, self.models, kept, self.receipt is None, asked)
         self._stage = "charged"
         return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
 

@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from honestdp.candidates import Candidate, for_lots
-from honestdp.engine.examples import examples
-from honestdp.engine.models import Model
+from honestdp.engine.cohort_training import CandidateState
+from honestdp.engine.examples import Examples, examples
+from honestdp.engine.models import Model, size
 from honestdp.engine.train import Schedule, Trained, check_rules, check_steps
 from honestdp.errors import fail
 from honestdp.executors import Executor, Work
+from honestdp.planning.pipelines import RowEncoding
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
-from honestdp.runner.private_data import Part, schedules
+from honestdp.runner.private_data import Part, PrivateData, schedules
 from honestdp.runner.progress import Report, tell
 from honestdp.runner.scoring import FINAL
 
@@ -28,24 +31,31 @@ from honestdp.runner.scoring import FINAL
 def models_of(plan: Plan) -> list[Model]:
     """The model of every setting. Raises InputError, before anything is paid, if one cannot be
     trained on rows of this form; checked on made-up rows."""
-    spec = plan.spec
-    options = [plan.grid.model_options(i) for i in range(len(plan.grid))]
-    made: list[tuple[dict[str, Any], Model]] = []
-    for given in options:  # equal options share a model, so that they can train together
-        if all(given != known for known, _ in made):
-            made.append((given, spec.described.build(given)))
-    models = [next(model for known, model in made if known == given) for given in options]
-    inputs: Any = np.zeros((2, spec.encoding.width), np.float32)
-    if plan.reads_sparse and spec.encoding.sparse:
-        inputs = csr_matrix(inputs)
-    made_up = examples(inputs, np.zeros(2, np.float32 if spec.classes is None else np.int64))
-    for model in dict.fromkeys(models):
-        model.check(made_up)
-        model.check_sums(made_up)
+    spec, models = plan.spec, list[Model]()
+    made: list[tuple[tuple[int, dict[str, Any]], Model]] = []
+    for i, place in enumerate(spec.pipeline_of):  # equal options share a model, to train together
+        wanted = place, plan.grid.model_options(i)
+        known = [model for built, model in made if built == wanted]
+        if not known:
+            known = [spec.pipelines[place].described.build(wanted[1])]
+            made.append((wanted, known[0]))
+        models += known[:1]
+    for (place, _), model in made:
+        rows = _made_up(spec.pipelines[place].encoding, spec.classes)
+        model.check(rows)
+        model.check_sums(rows)
     check_steps(plan.candidates, plan.training.steps)
     check_rules(plan.candidates, plan.training.steps, plan.lot_sizes[0])
     schedules(plan)
     return models
+
+
+def _made_up(encoding: RowEncoding, classes: int | None) -> Examples:
+    """Two rows of the form that a model will read."""
+    inputs: Any = np.zeros((2, encoding.schema.width), np.float32)
+    if encoding.may_be_sparse and encoding.schema.sparse:
+        inputs = csr_matrix(inputs)
+    return examples(inputs, np.zeros(2, np.float32 if classes is None else np.int64))
 
 
 def rescaled(plan: Plan, candidate: Candidate, rest: Schedule) -> Candidate:
@@ -75,60 +85,70 @@ class Trainer:
     report: Report | None
     executor: Executor
 
-    def train(self, draws: Sequence[Draw], part: Part) -> list[Tensor]:
+    def train(self, draws: Sequence[Draw], data: PrivateData) -> list[Tensor]:
         """The parameters of every draw."""
-        return self._train(draws, [self.plan.candidates[draw.setting] for draw in draws], part)
+        candidates = [self.plan.candidates[draw.setting] for draw in draws]
+        return self._train(draws, candidates, [data.of(draw).train for draw in draws])
 
-    def final(self, kept: Sequence[Outcome], rest: Part) -> list[Outcome]:
+    def final(self, kept: Sequence[Outcome], data: PrivateData) -> list[Outcome]:
         """The winner of a tuning subset, trained on the rest of the rows."""
         winner = kept[0]
+        rest = data.of(winner.draw).rest
+        assert rest is not None
         candidate = rescaled(self.plan, self.plan.candidates[winner.draw.setting], rest.schedule)
-        found = self._train([Draw(FINAL, winner.draw.setting)], [candidate], rest)
+        found = self._train([Draw(FINAL, winner.draw.setting)], [candidate], [rest])
         return [replace(winner, parameters=found[0])]
 
     def _train(
-        self, draws: Sequence[Draw], candidates: Sequence[Candidate], part: Part
+        self, draws: Sequence[Draw], candidates: Sequence[Candidate], parts: Sequence[Part]
     ) -> list[Tensor]:
+        """Train draws, together those that read the same rows. parts: The rows of each."""
         models = [self.models[draw.setting] for draw in draws]
-        work = Work(
-            models,
-            part.rows,
-            candidates,
-            part.schedule,
-            self.randomness,
-            numbers=[draw.number for draw in draws],
-            # The progress of a best-of-K search would reveal K.
-            progress=self._progress(draws) if self.report and self.plan.shows_all else None,
-        )
-        found = self._under_way(draws, models, candidates, part)
-        while found is None or not found.finished:
-            # A new `stop` for every round: each allows at least one step.
-            found = self.executor.train(replace(work, stop=self.journal.stop), found)
-            _check_trained(self.executor, found, len(draws))
-            self.journal.note(draws, found.states)
-        return [found.parameters(i) for i in range(len(draws))]
+        states = self.journal.under_way(draws) or list(map(_not_begun, models))
+        done = 0
+        for part in dict.fromkeys(parts):
+            own = [i for i, one in enumerate(parts) if one is part]
+            work = Work(
+                [models[i] for i in own],
+                part.rows,
+                [candidates[i] for i in own],
+                part.schedule,
+                self.randomness,
+                numbers=[draws[i].number for i in own],
+                progress=self._progress(draws, done, len(own)),
+            )
+            found = self._under_way(work, [states[i] for i in own])
+            while found is None or not found.finished:
+                # A new `stop` for every round: each allows at least one step.
+                found = self.executor.train(replace(work, stop=self.journal.stop), found)
+                _check_trained(self.executor, found, len(own))
+                for i, state in zip(own, found.states, strict=True):
+                    states[i] = state
+                self.journal.note(draws, states)
+            done += len(own)
+        return [state.result for state in states]
 
-    def _under_way(
-        self,
-        draws: Sequence[Draw],
-        models: Sequence[Model],
-        candidates: Sequence[Candidate],
-        part: Part,
-    ) -> Trained | None:
-        """The saved state of this training in an interrupted run; None if it had not begun."""
-        states = self.journal.under_way(draws)
-        if states is None:
+    def _under_way(self, work: Work, states: Sequence[CandidateState]) -> Trained | None:
+        """The saved state of a training in an interrupted run; None if it had not begun."""
+        if all(state.step == 0 for state in states):
             return None
-        numbers = tuple(draw.number for draw in draws)
-        simulated, rows = self.randomness.simulated, len(part.rows)
-        what = tuple(models), tuple(candidates), numbers, part.schedule, simulated, rows
-        return Trained(*what, tuple(states), ())
+        what = tuple(work.models), tuple(work.candidates), tuple(work.numbers), work.schedule
+        return Trained(*what, self.randomness.simulated, len(work.rows), tuple(states), ())
 
-    def _progress(self, draws: Sequence[Draw]) -> Callable[[int, int], None]:
-        """A callback for one group; where all are released, draws are numbered by setting."""
-        before, every = draws[0].number, len(self.plan.grid)
+    def _progress(
+        self, draws: Sequence[Draw], done: int, count: int
+    ) -> Callable[[int, int], None] | None:
+        """A callback for `count` of the draws, `done` of which are trained already; None if the
+        progress would reveal K. Where all are released, draws are numbered by setting."""
+        if self.report is None or not self.plan.shows_all:
+            return None
+        before, every = draws[0].number + done, len(self.plan.grid)
 
-        def report(done: int, total: int) -> None:
-            tell(self.report, "searching", (before + len(draws) * done / total) / every)
+        def report(steps: int, total: int) -> None:
+            tell(self.report, "searching", (before + count * steps / total) / every)
 
         return report
+
+
+def _not_begun(model: Model) -> CandidateState:
+    return CandidateState(0, torch.zeros(size(model)), {})
