@@ -36,6 +36,13 @@ QUICK = ["lists", "rows", "pandas", "pandas objects", "pandas categories", "pand
 SEARCHED: dict[str, Any] = {"grid": GRID, "procedure": "random-repeats", "mean_runs": 3.0}
 
 
+MIXED: dict[str, Any] = {
+    "grid": [{"encode": "linear"}, {"model": "mlp", "module__width": 3}, {"encode": "bins"}],
+    "procedure": "random-repeats",
+    "mean_runs": 3.0,
+}
+
+
 def _procedures() -> list[Way]:
     return [
         Way(f"run, {name}", by_run, FEW[:4], facts={"procedure": name, **facts}, lengths=lengths)
@@ -52,6 +59,8 @@ def _schemas() -> list[Way]:
         Way("run, row norm, a search", by_run, FEW, schema=schema(norm=True), **searched),
         Way("run, learnt bounds", by_run, FEW, **learnt),
         Way("run, learnt bounds, a search", by_run, FEW, **learnt, **searched),
+        Way("run, models and encodings", by_run, FEW, facts=MIXED, lengths=False),
+        Way("run, learnt bounds, models and encodings", by_run, FEW, facts=MIXED, **learnt),
         Way("run, learnt bounds and a row norm", by_run, FEW, lengths=False,
             schema=schema(learn=True, norm=True)),
         Way("run, regression", by_run, FEW, **numbers),

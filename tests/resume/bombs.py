@@ -32,10 +32,12 @@ GRID = [
     {"rule": "dpmomentum", "learning_rate": 0.5},
     {"rule": "dpsgd", "learning_rate": 0.5, "average": True},
 ]
+MIXED = [{"encode": "linear"}, {"model": "mlp", "module__width": 3}, {"encode": "bins"}]
 KINDS: dict[str, dict[str, Any]] = {
     "untuned": {},
     "composition": {"grid": GRID, "procedure": "composition"},
     "random-repeats": {"grid": GRID, "procedure": "random-repeats", "mean_runs": 3.0},
+    "mixed": {"grid": MIXED, "procedure": "random-repeats", "mean_runs": 3.0},
     "threshold": {"grid": GRID, "procedure": "threshold", "threshold": 0.01, "mean_runs": 3.0},
     "subset-tuning": {"grid": GRID, "procedure": "subset-tuning", "subset": 0.5, "mean_runs": 3.0},
 }
