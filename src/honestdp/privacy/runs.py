@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
-from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.errors import (
+    above,
+    between,
+    fail,
+    instance,
+    open_unit,
+    positive,
+    positive_integer,
+    unit,
+)
 from honestdp.precision import working_precision
 
 if TYPE_CHECKING:  # what draws is compiled; what things cost must not wait for that
@@ -418,6 +427,57 @@ class Capped(RunCount):
         exponents = (k - power)[None, :] * np.maximum(log_x, -1e300)[:, None]
         found = logsumexp(log_weights[None, :] + exponents, axis=1)
         return np.where(found < -1e290, -math.inf, found).reshape(np.shape(u))
+
+
+@dataclass(frozen=True)
+class Tabulated(RunCount):
+    """A law given by its probabilities: P(K = m) = chances[m - 1], m = 1, 2, ...
+
+    The last chance above 0 is what the others leave of 1: the one given may be off by 1e-9.
+    """
+
+    chances: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        given = self.chances
+        if not isinstance(given, (tuple, list)) or not given:
+            raise fail("chances", given, "must be a list of probabilities, such as (0.1, 0, 0.9)")
+        if len(given) > _LARGEST_TABLE:
+            raise fail("chances", len(given), f"runs; at most {_LARGEST_TABLE}")
+        chances = [float(between(0, 1, "chances", chance)) for chance in given]
+        total = math.fsum(chances)
+        if not abs(total - 1) <= 1e-9:
+            raise fail("chances", total, "is their sum; probabilities sum to 1")
+        while not chances[-1]:
+            chances.pop()
+        chances[-1] = max(0.0, 1 - math.fsum(chances[:-1]))
+        object.__setattr__(self, "chances", tuple(chances))
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(m * chance for m, chance in enumerate(self.chances, start=1))
+
+    @property
+    def maximum(self) -> int:
+        return len(self.chances)
+
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        return self._polynomial((0.0, *self.chances), u)
+
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        with np.errstate(divide="ignore"):
+            slopes = [m * chance for m, chance in enumerate(self.chances, start=1)]
+            return np.log(self._polynomial(slopes, u))
+
+    def _polynomial(self, coefficients: Sequence[float], u: ArrayLike) -> Floats:
+        x = 1 - np.asarray(u, dtype=float)
+        return np.asarray(np.polynomial.polynomial.polyval(x, np.array(coefficients)))
+
+    def probabilities(self, largest: int) -> Floats:
+        result = np.zeros(largest + 1)
+        known = (0.0, *self.chances)[: largest + 1]
+        result[: len(known)] = known
+        return result
 
 
 _LARGEST_TABLE = 20_000
