@@ -114,18 +114,22 @@ class _Cube:
         self._n = n = len(p) - 1
         choices = np.array([float(math.comb(n, m)) for m in range(n + 1)])
         self._weights = np.arange(1, n + 2) * p / choices
-        self._crossings = tail.crossings
+        self._crossings = u = tail.crossings
+        self._slopes = np.arange(1, n + 2) * p  # the coefficients of f'
         own, other = tail.arguments(tail.corners())
-        m = np.arange(n + 1)
-        slope = (m + 1) * p
-        below = other[:, None] ** m
-        self.diagonal = float(np.max(np.log((own[:, None] ** m @ slope) / (below @ slope))))
+        self.diagonal = float(np.max(np.log(self._slope(own) / self._slope(other))))
         # How much each crossing of lines matters: see `_some`.
-        felt = (below[1:-1, :-1] @ (m * slope)[1:]) / (below[1:-1] @ slope)
-        u = self._crossings
-        distance = np.gradient(u) if len(u) > 1 else u
+        _, other = tail.arguments(np.clip(u, 0, 1))
+        felt = self._slope(other, 1) / self._slope(other)
+        distance = np.gradient(u) if len(u) > 1 else np.ones(len(u))
         weight = np.sqrt(-np.diff(tail.slopes) * distance * felt)
-        self._share = np.concatenate([[0.0], np.cumsum(weight + 1e-3 * weight.mean())])
+        even = 1e-3 * weight.sum() / len(tail)
+        self._share = np.concatenate([[0.0], np.cumsum(weight + even)])
+
+    def _slope(self, s: Floats, times: int = 0) -> Floats:
+        """f'(s), derived so many times more."""
+        polynomial = np.polynomial.polynomial
+        return np.asarray(polynomial.polyval(s, polynomial.polyder(self._slopes, times)))
 
     def open_of(self, part: _Part, aim: float) -> list[_Part]:
         """What of a part may be above the aim."""
