@@ -149,7 +149,5 @@ def planted(law: Tabulated, k: int, epsilon: float) -> tuple[Candidates, float]:
     first = Pair(
         np.array([1 - rare, rare]), np.array([1 - rare / grown, rare / grown]), np.array([0, 2])
     )
-    others = [
-        Pair(np.array([1 - u, u]), np.array([1 - g, g]), np.array([1, 3])) for u, g in chosen
-    ]
+    others = [Pair(np.array([1 - u, u]), np.array([1 - g, g]), np.array([1, 3])) for u, g in chosen]
     return Candidates([first, *others]), math.log(best)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import exact
@@ -14,9 +15,9 @@ from scipy.special import ndtr
 from subset_instances import LargestExact, drawn, planted, weight
 
 from honestdp.errors import InputError
-from honestdp.privacy import guarantee
+from honestdp.privacy import guarantee, subset_shift
 from honestdp.privacy.events import Gaussian, training
-from honestdp.privacy.profile import PureProfile
+from honestdp.privacy.profile import Profile, PureProfile
 from honestdp.privacy.random_subset import random_subset, random_subset_rdp
 from honestdp.privacy.runs import Tabulated
 from honestdp.privacy.selection import BestOf
@@ -62,14 +63,14 @@ def test_the_worst_case_of_the_proof(count: int) -> None:
         assert not holds(best_of_ratio(a, b, less, points)) or shift < 1e-2, (k, law, epsilon)
 
 
-# Lambda of these is off the diagonal, by a tenth and more; found by a random search.
+# Lambda of these is 4 and 9 % above what the diagonal has; found by a random search.
 OFF_DIAGONAL = (
-    (Tabulated((0.01, 0.85, 0.14)), 0.5),
-    (Tabulated((0.01, 0.0, 0.9, 0.09)), 1.0),
+    (Tabulated((0.85, 0.0, 0.0, 0.15)), 1.25),
+    (Tabulated((0.29, 0.0, 0.0, 0.0, 0.71)), 0.41),
 )
 
 
-@pytest.mark.parametrize(("law", "epsilon"), OFF_DIAGONAL, ids=["3", "4"])
+@pytest.mark.parametrize(("law", "epsilon"), OFF_DIAGONAL, ids=["4", "5"])
 def test_the_worst_case_off_the_diagonal(law: Tabulated, epsilon: float) -> None:
     k = law.maximum
     some, shift = planted(law, k, epsilon)
@@ -86,7 +87,9 @@ def test_the_worst_case_off_the_diagonal(law: Tabulated, epsilon: float) -> None
     assert holds(best_of_ratio(a, b, random_subset(PureProfile(epsilon), law, k), points))
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 8, 12, 20, 40])
+@pytest.mark.parametrize(
+    "k", [2, 3, 5, 8, 12, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 40, 100))]
+)
 @pytest.mark.parametrize("sigma", [0.7, 3.0, 30.0])
 def test_no_point_of_the_cube_is_above_lambda(k: int, sigma: float) -> None:
     profile = guarantee.profile(Gaussian(sigma))
@@ -148,14 +151,81 @@ def test_all_corners_of_a_small_cube(k: int) -> None:
         tail = TwoWayTail.of(some.profile)
         if len(tail) > 12:
             continue
-        u = tail.corners()
-        g = tail.at(u)
-        true = max(
-            math.log(weight(law, k, tuple(1 - u[list(c)])) / weight(law, k, tuple(1 - g[list(c)])))
-            for c in combinations_with_replacement(range(len(u)), k - 1)
-        )
+        true = _by_all_corners(tail, law, k)
         found = certified_shift(tail, law.probabilities(k)[1:], tolerance=0.0)
         assert true - 1e-12 <= found <= true + 1e-5 + 1e-4 * true
+
+
+class Thinned(Profile):
+    """A Gaussian's profile with some of the points of its table: a polygon of so many lines."""
+
+    def __init__(self, sigma: float, points: int) -> None:
+        self._whole = guarantee.profile(Gaussian(sigma))
+        t, delta = self._whole.table
+        some = np.linspace(0, len(t) - 1, points).round().astype(int)
+        self.thin = t[some], delta[some]
+
+    def delta(self, epsilon: float) -> float:
+        return self._whole.delta(epsilon)
+
+    @property
+    def table(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.thin
+
+
+SEVERAL = [(3, 14), (4, 7), (5, 5)]  # candidates, and points of the table
+
+
+@pytest.mark.parametrize("vertices", [12, 60, 200])
+@pytest.mark.parametrize(("k", "points"), SEVERAL)
+def test_a_search_in_parts_misses_nothing(
+    k: int, points: int, vertices: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With hardly any corners at a time, as for 40 candidates, Lambda is still the one of all."""
+    monkeypatch.setattr(subset_shift, "_vertices", lambda coordinates, effort: vertices)
+    for rng, _ in drawn(f"parts {k} {vertices}", 6):
+        tail = TwoWayTail.of(Thinned(10.0 ** rng.uniform(-0.5, 1), points))
+        law = subset_instances.law(rng, k)
+        true = _by_all_corners(tail, law, k)
+        for parts in (1, 2, 5, 1000):
+            monkeypatch.setattr(subset_shift, "_MOST_PARTS", parts)
+            found = certified_shift(tail, law.probabilities(k)[1:], tolerance=-1.0)
+            assert true - 1e-12 <= found <= math.log(law.mean / law.chances[0]) + 1e-9
+
+
+def _by_all_corners(tail: TwoWayTail, law: Tabulated, k: int) -> float:
+    u = tail.corners()
+    g = tail.at(u)
+    return max(
+        math.log(weight(law, k, tuple(1 - u[list(c)])) / weight(law, k, tuple(1 - g[list(c)])))
+        for c in combinations_with_replacement(range(len(u)), k - 1)
+    )
+
+
+@pytest.mark.parametrize("k", [5, 10, 40])
+def test_what_is_looked_at_is_a_polygon_above_the_tail(k: int) -> None:
+    tail = TwoWayTail.of(guarantee.profile(Gaussian(3.0)))
+    cube = subset_shift._Cube(tail, subset_law(k, 0.9).probabilities(k)[1:])
+    for low, high in ((0.0, 1.0), (0.2, 0.6), (0.0, 0.01), (0.97, 1.0)):
+        for points in (3, 4, 7, 12):
+            corners, (own, other) = cube._vertices((low, high), points)
+            u = np.linspace(low, high, 501)
+            assert (corners[0], corners[-1]) == (low, high)
+            assert np.all(np.interp(u, corners, 1 - other) >= tail.at(u) - 1e-15)
+            assert np.all(own >= 1 - corners)
+
+
+def test_corners_are_rounded_to_the_private_side() -> None:
+    """Against the lines' crossings as fractions."""
+    for rng, k in drawn("rounding", 60):
+        tail = TwoWayTail.of(subset_instances.candidates(rng, k).profile)
+        slopes, offsets = ([Fraction(x) for x in y.tolist()] for y in (tail.slopes, tail.offsets))
+        own, other = tail.arguments(tail.crossings)
+        lines = list(zip(slopes, offsets, strict=True))
+        for i, ((s, o), (v, w)) in enumerate(zip(lines, lines[1:], strict=False)):
+            u = (w - o) / (s - v)
+            assert Fraction(float(own[i])) >= min(1, 1 - u)
+            assert Fraction(float(other[i])) <= max(0, 1 - (s * u + o))
 
 
 def test_the_tail_is_above_the_neighbours_probability() -> None:

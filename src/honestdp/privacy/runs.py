@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -364,8 +364,8 @@ class Capped(RunCount):
         instance(RunCount, "law", self.law, "geometric(0.025)")
         if isinstance(self.law, Capped):
             raise fail("law", self.law, "is capped already; keep the smaller cap")
-        if not self._is_geometric and self.cap > _LARGEST_TABLE:
-            raise fail("cap", self.cap, f"at most {_LARGEST_TABLE}, or no cap at all")
+        if not self._is_geometric and self.cap > LARGEST_TABLE:
+            raise fail("cap", self.cap, f"at most {LARGEST_TABLE}, or no cap at all")
 
     @property
     def _is_geometric(self) -> bool:
@@ -442,8 +442,8 @@ class Tabulated(RunCount):
         given = self.chances
         if not isinstance(given, (tuple, list)) or not given:
             raise fail("chances", given, "must be a list of probabilities, such as (0.1, 0, 0.9)")
-        if len(given) > _LARGEST_TABLE:
-            raise fail("chances", len(given), f"runs; at most {_LARGEST_TABLE}")
+        if len(given) > LARGEST_TABLE:
+            raise fail("chances", len(given), f"runs; at most {LARGEST_TABLE}")
         chances = [float(between(0, 1, "chances", chance)) for chance in given]
         total = math.fsum(chances)
         if not abs(total - 1) <= 1e-9:
@@ -462,16 +462,21 @@ class Tabulated(RunCount):
         return len(self.chances)
 
     def pgf_tail(self, u: ArrayLike) -> Floats:
-        return self._polynomial((0.0, *self.chances), u)
+        m, chances = self._possible
+        return np.asarray((1 - np.asarray(u, dtype=float)[..., None]) ** m @ chances)
 
     def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        m, chances = self._possible
+        powers = (1 - np.asarray(u, dtype=float)[..., None]) ** (m - 1)
         with np.errstate(divide="ignore"):
-            slopes = [m * chance for m, chance in enumerate(self.chances, start=1)]
-            return np.log(self._polynomial(slopes, u))
+            return np.log(powers @ (m * chances))
 
-    def _polynomial(self, coefficients: Sequence[float], u: ArrayLike) -> Floats:
-        x = 1 - np.asarray(u, dtype=float)
-        return np.asarray(np.polynomial.polynomial.polyval(x, np.array(coefficients)))
+    @property
+    def _possible(self) -> tuple[Floats, Floats]:
+        """The numbers of runs that can occur, and their probabilities; often few of many."""
+        chances = np.array(self.chances)
+        places = np.flatnonzero(chances)
+        return places + 1.0, chances[places]
 
     def probabilities(self, largest: int) -> Floats:
         result = np.zeros(largest + 1)
@@ -480,7 +485,7 @@ class Tabulated(RunCount):
         return result
 
 
-_LARGEST_TABLE = 20_000
+LARGEST_TABLE = 20_000
 
 
 def _real(value: Fraction) -> Any:

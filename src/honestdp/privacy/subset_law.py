@@ -22,7 +22,7 @@ from scipy.optimize import linprog
 from honestdp.errors import fail, open_unit, positive_integer
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian
-from honestdp.privacy.runs import Tabulated
+from honestdp.privacy.runs import LARGEST_TABLE, Tabulated
 from honestdp.privacy.subset_shift import LARGEST
 from honestdp.privacy.two_way_tail import TwoWayTail
 
@@ -70,8 +70,45 @@ def subset_law(candidates: int, hit_probability: float) -> Tabulated:
     return _rounded(found)
 
 
+@lru_cache(maxsize=256)
+def repeats_law(candidates: int, hit_probability: float) -> Tabulated:
+    """The law of K for which the best of K draws *with* replacement costs the least.
+
+    With replacement H is f' (`selection.profile_bound`), and the hit probability 1 - f(1 - 1/k) is
+    linear in the law, too. So is E[K], limited to 1.4 times that of the geometric law that hits as
+    often. K is one of some 40 numbers, each a fifth above the last.
+
+    Args:
+        candidates: k.
+        hit_probability: The probability that the best candidate is drawn at least once.
+
+    Returns:
+        The law, with at least that hit probability and K at most 50 k.
+
+    Raises:
+        InputError: If the programme finds no law.
+
+    Example:
+        >>> law = repeats_law(40, 0.9)
+        >>> law.hit_probability(40) >= 0.9
+        True
+    """
+    k = positive_integer("candidates", candidates)
+    hit = open_unit("hit_probability", hit_probability)
+    if k == 1 or hit * k <= 1:
+        return Tabulated((1.0,))
+    most = min(50 * k, LARGEST_TABLE)
+    m = np.unique(np.rint(1.2 ** np.arange(math.floor(math.log(most, 1.2)) + 1)).astype(np.int64))
+    hits = -np.expm1(m * math.log1p(-1 / k))
+    programme = _Programme(m, hits, hit, most=1.4 * (k - 1) / (1 / hit - 1))
+    p = np.zeros(m[-1])
+    p[m - 1] = programme.law(programme.least_shift())
+    return _rounded(p)
+
+
 def _rounded(p: Floats) -> Tabulated:
-    """To six digits: the largest K gets what is cut off the others, so that E[K] does not fall."""
+    """To six digits: the largest K gets what is cut off the others, so that hits only grow."""
+    p = p[: int(np.flatnonzero(p > 10.0**-_DIGITS)[-1]) + 1]
     unit = 10.0**-_DIGITS
     cut = np.floor(p[:-1] / unit + 1e-6) * unit
     cut[0] = max(cut[0], unit)
@@ -80,13 +117,16 @@ def _rounded(p: Floats) -> Tabulated:
 
 
 class _Programme:
-    """Laws on some numbers of runs, whose hit probability is linear in them."""
+    """Laws on some numbers of runs, with at most so many on average, whose hit probability is
+    linear in the law."""
 
-    def __init__(self, runs: NDArray[np.int64], hits: Floats, hit: float) -> None:
+    def __init__(
+        self, runs: NDArray[np.int64], hits: Floats, hit: float, most: float = math.inf
+    ) -> None:
         own, other = _nominal_tail().arguments(_nominal_tail().corners())
         self._own = runs * own[:, None] ** (runs - 1)
         self._other = runs * other[:, None] ** (runs - 1)
-        self._runs, self._hits, self._hit = runs, hits, hit
+        self._runs, self._hits, self._hit, self._most = runs, hits, hit, most
 
     def least_shift(self) -> float:
         """The least Lambda with which a law has the wanted hit probability, to 1e-4."""
@@ -118,6 +158,9 @@ class _Programme:
         above = self._own - math.exp(shift) * self._other
         above /= np.abs(above).max(axis=1, keepdims=True)
         limits, most = [above], [np.zeros(len(above))]
+        if self._most < math.inf:
+            limits.append(self._runs[None, :] / self._most)
+            most.append(np.ones(1))
         if hit is not None:
             limits.append(-self._hits[None, :])
             most.append(np.array([-hit]))

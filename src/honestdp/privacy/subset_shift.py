@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ LARGEST = 100  # candidates; see `certified_shift`
 _ROUNDING = 1e-11  # of ln H(a)/H(b): sums of at most 5000 terms, none of them negative
 _MOST_CORNERS = 120
 _MOST_ROWS = 12_000  # of a matrix that takes as long to make as it has rows
-_MOST_PARTS = 12
+_MOST_PARTS = 16
 
 
 def certified_shift(tail: TwoWayTail, p: Floats, tolerance: float = 2e-3) -> float:
@@ -41,8 +41,8 @@ def certified_shift(tail: TwoWayTail, p: Floats, tolerance: float = 2e-3) -> flo
     larger one of a few of its lines, all vertices are looked at, and what is above the aim is left
     open. A vertex touches only boxes whose coordinates lie between the corners next to its own, so
     of an open part only the shorter ranges around its open vertices remain; these are looked at
-    again, with as many lines. The part with the largest bound goes first. What is still open when
-    ranges get no shorter, or after 12 parts, is bounded as it stands: the answer is
+    again, with as many lines, or more where it did not get shorter. The part with the largest
+    bound goes first. What is still open when ranges get no shorter, or after 16 parts (5 for more than 20 candidates), is bounded as it stands: the answer is
     never below Lambda, whatever it took. The aim is the largest ratio on the diagonal plus the
     tolerance, so an answer may be that much too large even where Lambda is smaller.
 
@@ -65,13 +65,16 @@ def certified_shift(tail: TwoWayTail, p: Floats, tolerance: float = 2e-3) -> flo
     aim = cube.diagonal
     aim += 1e-6 + tolerance * aim
     parts = [_Part(-trivial, 0, (0.0, 1.0), (0.0, 1.0))]
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MOST_PARTS if n < 20 else _MOST_PARTS // 3):
         if not parts or -parts[0].minus_bound <= aim:
             break
         part = heapq.heappop(parts)
         for found in cube.open_of(part, aim):
+            found = replace(found, minus_bound=max(found.minus_bound, part.minus_bound))
             if found.is_shorter(part, n):
                 heapq.heappush(parts, found)
+            elif part.effort == 0 and n < 20:
+                heapq.heappush(parts, replace(found, effort=part.effort + 1))
             else:
                 aim = max(aim, -found.minus_bound)
     still_open = -parts[0].minus_bound if parts else 0.0
@@ -91,6 +94,7 @@ class _Part:
     first: int
     here: Range
     there: Range
+    effort: int = 0  # how often it was looked at in vain
 
     def ranges(self, n: int) -> list[Range]:
         """Those with coordinates in them."""
@@ -101,9 +105,7 @@ class _Part:
         two."""
         mine, theirs = self.ranges(n), other.ranges(n)
         lengths = zip(mine, theirs, strict=False)
-        return len(mine) > len(theirs) or any(
-            b - a < 0.9 * (d - c) for (a, b), (c, d) in lengths
-        )
+        return len(mine) > len(theirs) or any(b - a < 0.9 * (d - c) for (a, b), (c, d) in lengths)
 
 
 class _Cube:
@@ -122,9 +124,9 @@ class _Cube:
         _, other = tail.arguments(np.clip(u, 0, 1))
         felt = self._slope(other, 1) / self._slope(other)
         distance = np.gradient(u) if len(u) > 1 else np.ones(len(u))
-        weight = np.sqrt(-np.diff(tail.slopes) * distance * felt)
-        even = 1e-3 * weight.sum() / len(tail)
-        self._share = np.concatenate([[0.0], np.cumsum(weight + even)])
+        bend = np.sqrt(-np.diff(tail.slopes) * distance)
+        weight = _shared(0.8, bend * np.sqrt(felt)) + _shared(0.15, bend) + _shared(0.05, u * 0 + 1)
+        self._share = np.concatenate([[0.0], np.cumsum(weight)])
 
     def _slope(self, s: Floats, times: int = 0) -> Floats:
         """f'(s), derived so many times more."""
@@ -135,7 +137,7 @@ class _Cube:
         """What of a part may be above the aim."""
         ranges = part.ranges(self._n)
         if len(ranges) == 1:
-            return self._open_in(*ranges, aim)
+            return self._open_in(*ranges, part.effort, aim)
         sides = []
         for size, many, range_ in zip(
             (part.first, self._n - part.first), self._points(part), ranges, strict=True
@@ -144,11 +146,11 @@ class _Cube:
             sides.append((_multisets(values, size)[size], (corners, 0)))
         return self._open(*sides, aim)
 
-    def _open_in(self, range_: Range, aim: float) -> list[_Part]:
+    def _open_in(self, range_: Range, effort: int, aim: float) -> list[_Part]:
         """The same with all coordinates in one range. Its corners are cut into two halves, and the
         parts are told apart by how many coordinates are at corners of the first."""
         n = self._n
-        corners, values = self._vertices(range_, _corners(n))
+        corners, values = self._vertices(range_, _corners(n, effort))
         cut = (len(corners) + 1) // 2
         left, right = _multisets(values[:, :cut], n), _multisets(values[:, cut:], n)
         return [
@@ -196,15 +198,16 @@ class _Cube:
             i = max(grows, key=lambda i: sizes[i] / points[i] ** 2)
             more = [points[0] + (i == 0), points[1] + (i == 1)]
             rows = [math.comb(s + q - 1, s) for s, q in zip(sizes, more, strict=True)]
-            if more[i] > most[i] or math.prod(rows) > _vertices(self._n) or rows[i] > _MOST_ROWS:
+            many = math.prod(rows) > _vertices(self._n, part.effort)
+            if more[i] > most[i] or many or rows[i] > _MOST_ROWS:
                 grows.remove(i)
             else:
                 points = more
         return points[0], points[1]
 
     def _some(self, lines: Integers, points: int) -> Integers:
-        """Lines for so many corners, the first and the last among them, so that the polygon grows
-        by about the same everywhere, as far as the diagonal feels it.
+        """Lines for so many corners, chosen so that the polygon grows
+        by about the same everywhere, and by less where the diagonal feels it more.
 
         Without the lines between two, the polygon grows by about the change of slope times the
         distance; ln f'(1 - G) by f''/f' times that.
@@ -215,6 +218,10 @@ class _Cube:
         places = (np.arange(points - 1) + 0.5) / (points - 1)
         wanted = share[0] + (share[-1] - share[0]) * places
         return lines[np.unique(np.searchsorted(share, wanted).clip(0, len(lines) - 1))]
+
+
+def _shared(share: float, weights: Floats) -> Floats:
+    return share * weights / max(float(weights.sum()), 1e-300)
 
 
 @dataclass(frozen=True)
@@ -264,14 +271,16 @@ def _multisets(values: Floats, largest: int) -> list[_Multisets]:
     return found
 
 
-def _corners(coordinates: int) -> int:
-    """How many corners the whole cube gets at first."""
+def _corners(coordinates: int, effort: int) -> int:
+    """How many corners one range gets that has all coordinates."""
     points = 3
-    while points < _MOST_CORNERS and math.comb(coordinates + points, points) <= _vertices(coordinates):
+    while points < _MOST_CORNERS and math.comb(coordinates + points, points) <= _vertices(
+        coordinates, effort
+    ):
         points += 1
     return points
 
 
-def _vertices(coordinates: int) -> int:
+def _vertices(coordinates: int, effort: int) -> int:
     """How many vertices are looked at for one part of the cube: a matter of time alone."""
-    return 400_000 if coordinates < 20 else 1_200_000
+    return (400_000 if coordinates < 20 else 1_200_000) * 4**effort

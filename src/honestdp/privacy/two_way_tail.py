@@ -56,6 +56,12 @@ class TwoWayTail:
         lines = self.slopes[:, None] * u + self.offsets[:, None]
         return np.minimum(lines.min(axis=0), 1.0)
 
+    @property
+    def polygon(self) -> tuple[Floats, Floats]:
+        """Its corners u from 0 to 1, and its values there."""
+        u = self.corners()
+        return u, np.maximum(self.at(u), u)
+
     def corners(self, low: float = 0.0, high: float = 1.0) -> Floats:
         """Where the polygon bends between `low` and `high`, and these two ends; rising."""
         inner = self.crossings
@@ -67,8 +73,10 @@ class TwoWayTail:
         return np.diff(self.offsets) / -np.diff(self.slopes)
 
     def among(self, lines: NDArray[np.int64]) -> TwoWayTail:
-        """The larger polygon of some of the lines, given by their places, rising."""
-        return TwoWayTail(self.slopes[lines], self.offsets[lines])
+        """The larger polygon of some of the lines, given by their places, and of the constant 1:
+        without that, it would bend where the others pass 1, and not at a crossing."""
+        kept = np.union1d(lines, [len(self) - 1])
+        return TwoWayTail(self.slopes[kept], self.offsets[kept])
 
     def arguments(self, corners: Floats) -> tuple[Floats, Floats]:
         """1 - u and 1 - G(u) at corners, the first rounded up and the second down."""
