@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from honestdp.errors import fail, positive_integer
+from honestdp.errors import fail, instance, positive_integer
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.profile import Profile
 from honestdp.privacy.runs import Tabulated
@@ -80,6 +80,13 @@ def random_subset_rdp(
 
 def subset_shift(profile: Profile, runs: Tabulated, candidates: int) -> float:
     """Lambda of `random_subset`, which has its arguments and errors."""
+    check_subset_law(runs, candidates)
+    return _shift(profile, runs, candidates)
+
+
+def check_subset_law(runs: Tabulated, candidates: int) -> None:
+    """Check that a law of K is one that `random_subset` prices, which has the errors."""
+    instance(Tabulated, "law", runs, "Tabulated((0.2, 0.8))")
     k = positive_integer("candidates", candidates)
     if runs.maximum > k:
         raise fail("law", runs.maximum, f"runs; without replacement there are {k} at most")
@@ -87,7 +94,6 @@ def subset_shift(profile: Profile, runs: Tabulated, candidates: int) -> float:
         raise fail("law", "P(K = 1) = 0", "a single run must be possible; choose another law")
     if k > LARGEST:
         raise fail("candidates", k, f"at most {LARGEST} can be priced; use random-repeats")
-    return _shift(profile, runs, k)
 
 
 @lru_cache(maxsize=256)
