@@ -16,7 +16,14 @@ from scipy.stats import binom, poisson
 
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.profile import Profile
-from honestdp.privacy.runs import Binomial, Capped, Poisson, RunCount, TruncatedNegativeBinomial
+from honestdp.privacy.runs import (
+    Binomial,
+    Capped,
+    Poisson,
+    RunCount,
+    Tabulated,
+    TruncatedNegativeBinomial,
+)
 
 ORDERS = np.array(
     [1.02, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128]
@@ -128,6 +135,8 @@ def run_probabilities(law: RunCount) -> np.ndarray:
             return weights / math.fsum(weights)
         case Poisson(rate):
             return poisson.pmf(np.arange(math.ceil(rate + 12 * math.sqrt(rate) + 40)), rate)
+        case Tabulated(chances):
+            return np.array([0.0, *chances])
         case Binomial(trials, probability):
             return binom.pmf(np.arange(trials + 1), trials, probability)
     raise TypeError(law)

@@ -24,6 +24,7 @@ OWN = {
     "composition": {},
     "random-stopping": {},
     "random-repeats": {"mean_runs": 2.0},
+    "random-subset": {},
     "threshold": {"threshold": 0.5, "mean_runs": 2.0},
     "subset-tuning": {"subset": 0.3, "mean_runs": 2.0},
 }

@@ -25,6 +25,7 @@ KINDS: Final[Mapping[str, type]] = {
     "poisson": runs.Poisson,
     "binomial": runs.Binomial,
     "capped": runs.Capped,
+    "tabulated": runs.Tabulated,
 }
 _registered: dict[str, type] = {}
 

@@ -19,7 +19,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
-from honestdp.errors import above, fail, instance, open_unit, positive, positive_integer, unit
+from honestdp.errors import (
+    above,
+    between,
+    fail,
+    instance,
+    open_unit,
+    positive,
+    positive_integer,
+    unit,
+)
 from honestdp.precision import working_precision
 
 if TYPE_CHECKING:  # what draws is compiled; what things cost must not wait for that
@@ -355,8 +364,8 @@ class Capped(RunCount):
         instance(RunCount, "law", self.law, "geometric(0.025)")
         if isinstance(self.law, Capped):
             raise fail("law", self.law, "is capped already; keep the smaller cap")
-        if not self._is_geometric and self.cap > _LARGEST_TABLE:
-            raise fail("cap", self.cap, f"at most {_LARGEST_TABLE}, or no cap at all")
+        if not self._is_geometric and self.cap > LARGEST_TABLE:
+            raise fail("cap", self.cap, f"at most {LARGEST_TABLE}, or no cap at all")
 
     @property
     def _is_geometric(self) -> bool:
@@ -420,7 +429,63 @@ class Capped(RunCount):
         return np.where(found < -1e290, -math.inf, found).reshape(np.shape(u))
 
 
-_LARGEST_TABLE = 20_000
+@dataclass(frozen=True)
+class Tabulated(RunCount):
+    """A law given by its probabilities: P(K = m) = chances[m - 1], m = 1, 2, ...
+
+    The last chance above 0 is what the others leave of 1: the one given may be off by 1e-9.
+    """
+
+    chances: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        given = self.chances
+        if not isinstance(given, (tuple, list)) or not given:
+            raise fail("chances", given, "must be a list of probabilities, such as (0.1, 0, 0.9)")
+        if len(given) > LARGEST_TABLE:
+            raise fail("chances", len(given), f"runs; at most {LARGEST_TABLE}")
+        chances = [float(between(0, 1, "chances", chance)) for chance in given]
+        total = math.fsum(chances)
+        if not abs(total - 1) <= 1e-9:
+            raise fail("chances", total, "is their sum; probabilities sum to 1")
+        while not chances[-1]:
+            chances.pop()
+        chances[-1] = max(0.0, 1 - math.fsum(chances[:-1]))
+        object.__setattr__(self, "chances", tuple(chances))
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(m * chance for m, chance in enumerate(self.chances, start=1))
+
+    @property
+    def maximum(self) -> int:
+        return len(self.chances)
+
+    def pgf_tail(self, u: ArrayLike) -> Floats:
+        m, chances = self._possible
+        return np.asarray((1 - np.asarray(u, dtype=float)[..., None]) ** m @ chances)
+
+    def log_derivative_tail(self, u: ArrayLike) -> Floats:
+        m, chances = self._possible
+        powers = (1 - np.asarray(u, dtype=float)[..., None]) ** (m - 1)
+        with np.errstate(divide="ignore"):
+            return np.log(powers @ (m * chances))
+
+    @property
+    def _possible(self) -> tuple[Floats, Floats]:
+        """The numbers of runs that can occur, and their probabilities; often few of many."""
+        chances = np.array(self.chances)
+        places = np.flatnonzero(chances)
+        return places + 1.0, chances[places]
+
+    def probabilities(self, largest: int) -> Floats:
+        result = np.zeros(largest + 1)
+        known = (0.0, *self.chances)[: largest + 1]
+        result[: len(known)] = known
+        return result
+
+
+LARGEST_TABLE = 20_000
 
 
 def _real(value: Fraction) -> Any:

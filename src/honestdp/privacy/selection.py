@@ -25,9 +25,11 @@ from honestdp.privacy.runs import (
     Capped,
     Poisson,
     RunCount,
+    Tabulated,
     TruncatedNegativeBinomial,
     geometric,
 )
+from honestdp.privacy.two_way_tail import TwoWayTail
 
 Floats = NDArray[np.float64]
 
@@ -184,6 +186,9 @@ def _runs_shift(profile: Profile, runs: RunCount) -> float:
         c = (1 - gamma) ** runs.cap
         if c < 1e-9 * gamma:
             return _runs_shift(profile, runs.law) + math.log1p(c / gamma) - math.log1p(-c)
+    if type(runs) is Tabulated:  # laws with few single runs, which feel the tail at large u
+        polygon = TwoWayTail.of(profile).polygon
+        return selection_shift(profile, runs.log_derivative_tail, polygon=polygon)
     return selection_shift(profile, runs.log_derivative_tail)
 
 
@@ -353,7 +358,10 @@ def worst_tail(profile: Profile) -> tuple[Floats, Floats]:
 
 
 def selection_shift(
-    profile: Profile, log_weight: Callable[[Floats], Floats], at_corners: bool = False
+    profile: Profile,
+    log_weight: Callable[[Floats], Floats],
+    at_corners: bool = False,
+    polygon: tuple[Floats, Floats] | None = None,
 ) -> float:
     """Lambda = sup_u log_weight(u) - log_weight(G(u)), from above, for a falling log_weight.
 
@@ -362,8 +370,10 @@ def selection_shift(
     linear function. Else by branch and bound: on [a, b] the supremum is at most
     log_weight(a) - log_weight(G(b)), both being monotone; intervals that could still beat the
     best point found by more than 0.05 % are cut up.
+    `polygon`: corners and values of G; by default `worst_tail`. That of `TwoWayTail` is smaller, and
+    G as well, as `profile_bound` has profiles of both directions.
     """
-    corners, values = worst_tail(profile)
+    corners, values = worst_tail(profile) if polygon is None else polygon
     with np.errstate(invalid="ignore", divide="ignore"):
         at = log_weight(corners) - log_weight(values)
     best = float(np.max(at))

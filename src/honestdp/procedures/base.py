@@ -37,6 +37,8 @@ THEOREMS = {
     "papernot-steinke": "Papernot & Steinke 2022, on one run's Renyi curve",
     "profile": "the profile bound (generalises Koskela, Redberg & Wang 2024), on one run's "
     "privacy loss distribution",
+    "subset": "the profile bound for draws without replacement, its constant certified over all "
+    "ways in which the other candidates can do, on one run's privacy loss distribution",
 }
 
 

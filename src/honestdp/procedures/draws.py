@@ -51,6 +51,16 @@ def random_draws(runs: RunCount, settings: int, coin: Coin) -> list[Draw]:
     return [Draw(i, coin(1 + i).index(settings)) for i in range(count)]
 
 
+def subset_draws(runs: RunCount, settings: int, coin: Coin) -> list[Draw]:
+    """The first K settings of a uniform permutation: K draws without replacement.
+
+    K is drawn first, by coin 0; coin i + 1 decides which of the settings that are left is the i-th.
+    """
+    count = runs.draw_exactly(coin(0))
+    left = list(range(settings))
+    return [Draw(i, left.pop(coin(1 + i).index(len(left)))) for i in range(count)]
+
+
 def ranked(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The outcomes, the best noisy score first; coins break ties."""
     return sorted(outcomes, key=lambda outcome: (-outcome.score, outcome.coin))

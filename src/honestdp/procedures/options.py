@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +16,7 @@ from honestdp.errors import (
     unit,
 )
 from honestdp.privacy.calibrate import Shape, run_count
-from honestdp.privacy.runs import Capped, RunCount
+from honestdp.privacy.runs import Capped, RunCount, Tabulated
 
 # Checks an option's value, and returns it as a plain Python type.
 Check = Callable[[str, object], Any]
@@ -38,6 +38,13 @@ def shape(name: str, value: object) -> Shape:
             return "poisson"
         value = SHAPES.get(value, value)
     return above(-1, name, value)
+
+
+def law_table(name: str, value: object) -> list[float]:
+    """The law of K as a list: P(K = 1), P(K = 2), ..."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise fail(name, value, "must be a list of probabilities, such as [0.1, 0, 0.9]")
+    return list(Tabulated(tuple(value)).chances)
 
 
 # How long a random search goes on: one of the two.

@@ -1,0 +1,72 @@
+"""Bugs of the best of a random subset: each would state too small a cost."""
+
+from seeded import Mutant
+
+SUBSET = "tests/laws/test_random_subset.py"
+LAWS = "tests/laws/test_subset_law.py"
+NOTES = "tests/golden/test_notes_section_8.py"
+OFF_DIAGONAL = SUBSET + "::test_the_worst_case_off_the_diagonal[4]"
+PARTS = SUBSET + "::test_a_search_in_parts_misses_nothing"
+TAIL = SUBSET + "::test_the_tail_is_above_the_neighbours_probability"
+
+MUTANTS = [
+    Mutant("subset: the diagonal only", "privacy/subset_shift.py",
+           "parts = [_Part(-trivial, 0, (0.0, 1.0), (0.0, 1.0))]", "parts = []", OFF_DIAGONAL),
+    Mutant("subset: a grid of points instead of lines", "privacy/subset_shift.py",
+           "return corners, np.stack(larger.arguments(corners))",
+           "return corners, np.stack(self._tail.arguments(corners))",
+           SUBSET + "::test_what_is_looked_at_is_a_polygon_above_the_tail[5]"),
+    Mutant("subset: the polygon bends off its corners", "privacy/two_way_tail.py",
+           "kept = np.union1d(lines, [len(self) - 1])", "kept = lines",
+           SUBSET + "::test_what_is_looked_at_is_a_polygon_above_the_tail[5]"),
+    Mutant("subset: what is still open is forgotten", "privacy/subset_shift.py",
+           "still_open = -parts[0].minus_bound if parts else 0.0", "still_open = 0.0",
+           PARTS + "[3-14-12]"),
+    Mutant("subset: no shorter range, no bound", "privacy/subset_shift.py",
+           "                aim = max(aim, -found.minus_bound)", "                pass",
+           PARTS + "[3-14-12]"),
+    Mutant("subset: the boxes to the left are forgotten", "privacy/subset_shift.py",
+           "int(some.first[above].min()) - 1, 0)", "int(some.first[above].min()), 0)",
+           PARTS),
+    Mutant("subset: the boxes to the right are forgotten", "privacy/subset_shift.py",
+           "int(some.last[above].max()) + 1, len(corners) - 1)",
+           "int(some.last[above].max()), len(corners) - 1)",
+           PARTS),
+    Mutant("subset: f instead of its derivative", "privacy/subset_shift.py",
+           "self._weights = np.arange(1, n + 2) * p / choices", "self._weights = p / choices",
+           OFF_DIAGONAL),
+    Mutant("subset: E[K] left out", "privacy/random_subset.py",
+           "return BestOf(profile, runs.mean, subset_shift(profile, runs, candidates))",
+           "return BestOf(profile, 1.0, subset_shift(profile, runs, candidates))",
+           NOTES + "::test_random_subset[2-0.9]"),
+    Mutant("subset: E[K] rounded", "privacy/runs.py",
+           "        return math.fsum(m * chance for m, chance in enumerate(self.chances, start=1))",
+           "        return round(math.fsum(m * c for m, c in enumerate(self.chances, start=1)))",
+           LAWS + "::test_a_table_is_its_own_definition"),
+    Mutant("subset: the law of more candidates than there are", "privacy/random_subset.py",
+           "    if runs.maximum > k:", "    if False:",
+           SUBSET + "::test_a_law_without_single_runs_is_refused"),
+    Mutant("subset: no single runs", "privacy/random_subset.py",
+           "    if not runs.chances[0] > 0:", "    if False:",
+           SUBSET + "::test_a_law_without_single_runs_is_refused"),
+    Mutant("subset: the programme may drop single runs", "privacy/subset_law.py",
+           "    cut[0] = max(cut[0], unit)", "    cut[0] = 0.0",
+           LAWS + "::test_one_or_all[2]"),
+    Mutant("subset: complement without its delta", "privacy/two_way_tail.py",
+           "(shrunk * delta - np.expm1(-t)) * _UP", "-np.expm1(-t) * _UP", TAIL),
+    Mutant("subset: lines below G", "privacy/two_way_tail.py",
+           "[[1.0], (shrunk * delta - np.expm1(-t)) * _UP, delta * _UP]",
+           "[[1.0], (shrunk * delta - np.expm1(-t)) * _UP, 0.99 * delta]", TAIL),
+    Mutant("subset: one direction only", "privacy/two_way_tail.py",
+           "slopes = np.concatenate([[0.0], shrunk * _UP, np.exp(t) * _UP])",
+           "slopes = np.concatenate([[0.0], shrunk * _UP, shrunk * _UP])", TAIL),
+    Mutant("subset: corners rounded to the other side", "privacy/two_way_tail.py",
+           "1.0 - self.at(corners) - _CORNER)", "1.0 - self.at(corners) + _CORNER)",
+           SUBSET + "::test_corners_are_rounded_to_the_private_side"),
+    Mutant("subset: the last of a table as given", "privacy/runs.py",
+           "        chances[-1] = max(0.0, 1 - math.fsum(chances[:-1]))\n", "",
+           LAWS + "::test_the_last_of_a_table_is_what_is_left"),
+    Mutant("subset: fewer runs than wanted", "privacy/subset_law.py",
+           "cut = np.floor(p[:-1] / unit + 1e-6) * unit", "cut = np.ceil(p[:-1] / unit) * unit",
+           LAWS + "::test_the_subset_has_the_wanted_size[0.9-7]"),
+]  # fmt: skip
