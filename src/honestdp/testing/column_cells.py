@@ -1,5 +1,8 @@
-"""What cells may not do to a kind of column: raise, warn, be seen in another row, or change how many
-entries a row stores. For `check_column_kind`."""
+"""What cells may not do to a kind of column, for `check_column_kind`.
+
+They raise nothing, warn of nothing, are seen in no other row, and do not change how many entries a
+row stores.
+"""
 
 from __future__ import annotations
 
