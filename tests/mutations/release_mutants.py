@@ -113,7 +113,7 @@ MUTANTS = [
     Mutant("a schema is inferred for real", "estimator/search.py",
            "if self._infers and not self._simulates:", "if False:",
            FIT + "::test_refusals_say_why_before_anything_is_read_or_paid"),
-    Mutant("protected rows are scored", "estimator/search.py",
+    Mutant("protected rows are scored", "estimator/fitted.py",
            "if not self.release_.simulated and public is not True:", "if False:",
            FIT + "::test_a_score_on_protected_rows_is_refused"),
     Mutant("losers reach the logger", "estimator/search.py",

@@ -169,6 +169,14 @@ def test_what_is_wrong_is_said_in_one_line(text: str, said: str, tmp_path: Path)
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["book.csv", "book.json"])
+def test_a_table_given_by_mistake_is_not_quoted(name: str, tmp_path: Path) -> None:
+    text = "3,SECRET,no\n5,b,yes\n" if name == "book.csv" else '[{"id": 3, "SECRET": 4}]'
+    with pytest.raises(InputError, match="not a code book: most of its keys") as caught:
+        Schema.from_codebook(book(tmp_path, text, name))
+    assert "SECRET" not in str(caught.value).upper().replace(str(tmp_path).upper(), "")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honestdp.errors import InputError
-from honestdp.schema import Numeric, Schema, Target
+from honestdp.schema import Numeric, Schema, TableFile, Target
+from honestdp.schema.check import check
 from honestdp.schema.patterns import MOST, expand, is_pattern, resolve
 
 HEAD = 'name = "a"\n[target]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns]\n'
@@ -122,6 +123,17 @@ def test_names_that_might_be_cells_are_not_shown(columns: str) -> None:
     with pytest.raises(InputError) as caught:
         Schema.from_toml(HEAD + columns, ["SECRET", "y"])
     assert "SECRET" not in str(caught.value)
+
+
+def test_a_missing_target_shows_no_name_either(tmp_path: Path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_text("1,SECRET,3\n4,5,6\n")
+    table = TableFile(place)
+    schema = Schema.from_toml(HEAD + f'"*" = {ZERO}', table.names)
+    for reads in (schema.encode, lambda rows: check(schema, rows)):
+        with pytest.raises(InputError, match="no column 'y'; does it have a header") as caught:
+            reads(table)
+        assert "SECRET" not in str(caught.value)
 
 
 def test_patterns_in_the_columns_of_a_block() -> None:

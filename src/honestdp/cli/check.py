@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from honestdp.cli.console import MISFIT, Console, new_file
-from honestdp.cli.options import (
-    Decimal,
-    Delimiter,
-    Encoding,
-    Json,
-    Query,
-    Quiet,
-    Sheet,
-    table_file,
-)
+from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet, table_file
 
 if TYPE_CHECKING:
     from honestdp.schema import TableFile

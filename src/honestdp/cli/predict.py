@@ -10,16 +10,7 @@ from typing import IO, Annotated
 import typer
 
 from honestdp.cli.console import Console, new_file
-from honestdp.cli.options import (
-    Decimal,
-    Delimiter,
-    Encoding,
-    Json,
-    Query,
-    Quiet,
-    Sheet,
-    table_file,
-)
+from honestdp.cli.options import Decimal, Delimiter, Encoding, Json, Query, Quiet, Sheet, table_file
 from honestdp.errors import InputError
 
 

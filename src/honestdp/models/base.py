@@ -222,8 +222,33 @@ class Architecture(ABC):
         return self.build(features, classes, facts)
 
 
+class OfArchitecture(ABC):
+    """What a description (`Description`) takes from the kind of its model."""
+
+    architecture: Architecture
+
+    @property
+    def reads_sparse(self) -> bool:
+        """Whether it reads sparse rows."""
+        return self.architecture.reads_sparse
+
+    @property
+    def steps_factor(self) -> float:
+        """Number of steps it needs by default, relative to a linear model."""
+        return self.architecture.steps_factor
+
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
+        """The setting to train if there is no grid; see `Architecture.setting`.
+
+        Args:
+            classes: Number of classes of the target; None for a numeric target.
+            wide: Whether rows are mostly words, counts or images, or have hundreds of columns.
+        """
+        return self.architecture.setting(classes, wide)
+
+
 @dataclass(frozen=True)
-class Named:
+class Named(OfArchitecture):
     """The description of a model that a spec names."""
 
     architecture: Architecture
@@ -240,19 +265,8 @@ class Named:
         return self.name
 
     @property
-    def reads_sparse(self) -> bool:
-        return self.architecture.reads_sparse
-
-    @property
-    def steps_factor(self) -> float:
-        return self.architecture.steps_factor
-
-    @property
     def chooses_encoding(self) -> bool:
         return True
-
-    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
-        return self.architecture.setting(classes, wide)
 
     def build(self, options: Mapping[str, Any]) -> Model:
         return self.architecture.build(self.features, self.classes, options)

@@ -298,10 +298,7 @@ class Procedure(ABC):
         """
 
     def keep(
-        self,
-        kept: Sequence[Outcome],
-        new: Sequence[Outcome],
-        as_score: Callable[[float], float],
+        self, kept: Sequence[Outcome], new: Sequence[Outcome], as_score: Callable[[float], float]
     ) -> list[Outcome]:
         """Select the outcomes to keep after further runs; by default only the best.
 

@@ -73,10 +73,7 @@ class Composition(Procedure):
         return every_setting_once(settings)
 
     def keep(
-        self,
-        kept: Sequence[Outcome],
-        new: Sequence[Outcome],
-        as_score: Callable[[float], float],
+        self, kept: Sequence[Outcome], new: Sequence[Outcome], as_score: Callable[[float], float]
     ) -> list[Outcome]:
         found = ranked([*kept, *new])
         if self.scores:

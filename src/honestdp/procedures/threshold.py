@@ -68,10 +68,7 @@ class Threshold(RandomRuns):
         return selection.threshold(guarantee.profile(run), self.gamma, self.cap)
 
     def keep(
-        self,
-        kept: Sequence[Outcome],
-        new: Sequence[Outcome],
-        as_score: Callable[[float], float],
+        self, kept: Sequence[Outcome], new: Sequence[Outcome], as_score: Callable[[float], float]
     ) -> list[Outcome]:
         """The first that reached the threshold."""
         assert self.threshold is not None

@@ -14,11 +14,7 @@ class Release(Released):
     """The result of `run`: everything that was released, and the plan that was carried out.
 
     Attributes:
-        schema: The schema, with the chosen encoding and all that was learnt filled in.
-        winner: The selected candidate; None if the search ended without one.
-        candidates: All candidates, the winner first, if the procedure releases all.
-        card: The privacy card.
-        files: The content of the files that `save` writes, by name.
+        schema, winner, candidates, card, files: As of `Released`.
         plan: The plan that was carried out.
         receipt: The receipt of the charge; None in a simulation.
     """

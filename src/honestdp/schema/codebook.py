@@ -36,6 +36,7 @@ TARGET = "target"  # the kind of the target's row
 LABEL = "label"
 _OWN = ("name", "kind", "low", "high", LABEL)  # keys that are fields of no kind
 _BETWEEN = "|"
+_KEYS = "it begins with a line such as name,kind,low,high,categories"
 
 
 @dataclass(frozen=True)
@@ -173,9 +174,11 @@ def _by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     known = dict.fromkeys([*_OWN, *(about.alias or key for key, about in fields)])
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        for key in row:
-            if key not in known:
-                raise InputError(f"{key[:60]!r}: unknown key; {nearest(key, list(known))}")
+        unknown = [key for key in row if key not in known]
+        if 2 * len(unknown) > len(row):  # a table without a header has cells there: not shown
+            raise InputError(f"not a code book: most of its keys are unknown; {_KEYS}")
+        for key in unknown:
+            raise InputError(f"{key[:60]!r}: unknown key; {nearest(key, list(known))}")
         name = row.pop("name", None)
         if not isinstance(name, str):
             raise InputError(f"row {len(found) + 1} has no name; give every row one")

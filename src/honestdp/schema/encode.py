@@ -91,7 +91,8 @@ def encode_inputs(schema: Schema, table: Any, *, sparse: bool | None = None) -> 
 def target_cells(schema: Schema, opened: Table, target: Any = None) -> Cells:
     """The target's cells: a column of the table, or given beside it. Sensitive."""
     if target is None:
-        opened.check(_names(schema))
+        # By itself: without a header a wildcard's names are cells, and only the target is absent.
+        opened.check([schema.target.column])
         return opened.cells(schema.target.column)
     called = f"target {schema.target.column!r}"
     check_column(called, target)

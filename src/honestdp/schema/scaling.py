@@ -7,14 +7,16 @@ the factor of the smallest cells exceeds the range of float32, and no record may
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from honestdp.schema.kinds.base import BLOCK_NORM
-from honestdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from honestdp.schema.schema import Schema
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +39,7 @@ def scale_sparse(schema: Schema, encoded: csr_matrix) -> None:
     """Scale the stored entries of rows."""
     data = encoded.data
     if schema.scaled_together or schema.row_norm is not None:
-        of_row = np.repeat(np.arange(encoded.shape[0]), np.diff(encoded.indptr))
+        of_row = _rows_of(encoded)
         inside = np.zeros(encoded.shape[1], dtype=bool)
         for first, end in schema.scaled_together:
             inside[first:end] = True
@@ -57,12 +59,21 @@ def scale_rows(inputs: Any, scale: float) -> None:
     _multiply(inputs if isinstance(inputs, np.ndarray) else inputs.data, scale)
 
 
+def scale_to(norm: float, encoded: csr_matrix) -> None:
+    """Scale every row to a norm; rows of zeros stay."""
+    _multiply(encoded.data, _factors(norm, squared_norms(encoded))[_rows_of(encoded)])
+
+
 def squared_norms(inputs: Any) -> Floats:
     """The squared norm of each encoded row. Sensitive."""
     if isinstance(inputs, np.ndarray):
         return _squares(inputs)
-    of_row = np.repeat(np.arange(inputs.shape[0]), np.diff(inputs.indptr))
-    return _row_squares(inputs.data, of_row, inputs.shape[0])
+    return _row_squares(inputs.data, _rows_of(inputs), inputs.shape[0])
+
+
+def _rows_of(encoded: csr_matrix) -> NDArray[np.int64]:
+    """The row of each stored entry."""
+    return np.repeat(np.arange(encoded.shape[0]), np.diff(encoded.indptr))
 
 
 def _squares(values: NDArray[np.float32]) -> Floats:
@@ -79,5 +90,5 @@ def _factors(norm: float, squares: Floats) -> Floats:
     return np.divide(norm, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
-def _multiply(values: NDArray[np.float32], factors: Floats | float) -> None:
+def _multiply(values: NDArray[Any], factors: Floats | float) -> None:
     np.multiply(values, factors, out=values, dtype=np.float64, casting="same_kind")

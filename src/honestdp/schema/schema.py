@@ -331,18 +331,18 @@ class Schema(Declaration):
     @property
     def squared_norm(self) -> float:
         """The squared norm of a typical encoded row, without `row_scale`, by public facts."""
-        if self.row_norm is not None:
-            return self.row_norm**2
-        own = sum(column.squared_norm for column in self.columns)
-        return own + (BLOCK_NORM**2 if self.scaled_together else 0.0)
+        return self._summed(column.squared_norm for column in self.columns)
 
     @property
     def known_norm(self) -> float:
         """The part of `squared_norm` that nearly every row has, whatever its cells."""
+        return self._summed(column.known_norm for column in self.columns)
+
+    def _summed(self, squares: Iterable[float]) -> float:
+        """The squared norm of a row whose columns have these."""
         if self.row_norm is not None:
             return self.row_norm**2
-        own = sum(column.known_norm for column in self.columns)
-        return own + (BLOCK_NORM**2 if self.scaled_together else 0.0)
+        return sum(squares) + (BLOCK_NORM**2 if self.scaled_together else 0.0)
 
     @property
     def to_learn(self) -> list[str]:

@@ -7,7 +7,7 @@ about a kind of model, its names and options among it, is its `honestdp.models.A
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,12 +23,12 @@ from honestdp.engine.losses import Loss
 from honestdp.engine.lots import Lots
 from honestdp.errors import InputError, positive_integer
 from honestdp.models import Architecture, architectures
-from honestdp.models.base import OPTION
+from honestdp.models.base import OPTION, OfArchitecture
 
 Layer = tuple[str, tuple[int, ...]]
 
 
-class Model(ABC):
+class Model(OfArchitecture):
     """The contract of a model. Equal models have parameters of equal shape.
 
     A subclass names its kind, defines `layout`, `loss`, `initial`, `clipped_sum` and `outputs`, and
@@ -144,7 +144,7 @@ class Model(ABC):
     # For plans, files and predictors: see `honestdp.models.base.Description`.
 
     @property
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Architecture:  # type: ignore[override]
         """What is public about its kind."""
         return architectures.get(self.kind)()
 
@@ -159,28 +159,9 @@ class Model(ABC):
         return f"{type(self).__name__} of {size(self)} parameters"
 
     @property
-    def reads_sparse(self) -> bool:
-        """Whether it reads sparse rows."""
-        return self.architecture.reads_sparse
-
-    @property
-    def steps_factor(self) -> float:
-        """Number of steps it needs by default, relative to a linear model."""
-        return self.architecture.steps_factor
-
-    @property
     def called(self) -> str | None:
         """The name that a spec gives for such a model; None if there is none."""
         return self.architecture.called(self.loss.classes or None)
-
-    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
-        """The setting to train if there is no grid.
-
-        Args:
-            classes: Number of classes of the target; None for a numeric target.
-            wide: Whether rows are mostly words, counts or images, or have hundreds of columns.
-        """
-        return self.architecture.setting(classes, wide)
 
     def build(self, options: Mapping[str, Any]) -> Model:
         """Build the model with other options; by default a model has none to set.

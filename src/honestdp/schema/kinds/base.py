@@ -107,6 +107,7 @@ class Column(Declaration):
             norm together.
         question: The name of the question of a plan that pays for what its columns learn: "columns"
             or "categories", which has a smaller share of the budget.
+        is_block: Whether the kind itself scales its part of every row to the norm BLOCK_NORM.
     """
 
     label: ClassVar[str] = ""
@@ -117,6 +118,7 @@ class Column(Declaration):
     added_fields: ClassVar[frozenset[str]] = frozenset()
     scaled_together: ClassVar[bool] = False
     question: ClassVar[str] = "columns"
+    is_block: ClassVar[bool] = False
 
     kind: str
     name: Name
@@ -246,13 +248,13 @@ class Column(Declaration):
     def squared_norm(self) -> float:
         """What the column adds to the squared norm of a typical encoded row: an estimate from
         public facts, by which rows are scaled. By default that of entries of size 1."""
-        return float(self.entries or 1)
+        return BLOCK_NORM**2 if self.is_block else float(self.entries or 1)
 
     @property
     def known_norm(self) -> float:
         """The part of `squared_norm` that every row has, or nearly every one, whatever its cells.
-        By default none: then the norm of a typical row is learnt with noise."""
-        return 0.0
+        By default none but that of a block: then the norm of a typical row is learnt with noise."""
+        return BLOCK_NORM**2 if self.is_block else 0.0
 
     def representatives(self) -> Sequence[Representative]:
         """Cells at which a linear model's effect of the column is shown.

@@ -9,13 +9,14 @@ from pydantic import Field
 
 from honestdp.schema.cells import Cells
 from honestdp.schema.hashing import bucket_of_each
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import Entries, column_kinds
+from honestdp.schema.kinds.buckets import BucketColumn
 
 MOST_BUCKETS = 2**24
 
 
 @column_kinds.register
-class Hashed(Column):
+class Hashed(BucketColumn):
     """A column of thousands of categories, such as postcodes or products.
 
     Each cell is hashed to one of the buckets (`honestdp.schema.hashing`); cells that share one
@@ -39,14 +40,6 @@ class Hashed(Column):
 
     kind: Literal["hashed"] = "hashed"
     buckets: Annotated[int, Field(strict=True, ge=2, le=MOST_BUCKETS)]
-
-    @property
-    def encoded_names(self) -> list[str]:
-        return [f"{self.name} bucket {i}" for i in range(self.buckets)]
-
-    @property
-    def width(self) -> int:
-        return self.buckets
 
     @property
     def known_norm(self) -> float:

@@ -55,6 +55,8 @@ class Image(Column):
         "features": 'must be "gradients" or "pixels"',
     }
 
+    is_block: ClassVar[bool] = True
+
     kind: Literal["image"] = "image"
     size: Size
     channels: Annotated[int, Field(strict=True, ge=1, le=4)] = 1
@@ -113,14 +115,6 @@ class Image(Column):
     @property
     def entries(self) -> int:
         return self.width
-
-    @property
-    def squared_norm(self) -> float:
-        return BLOCK_NORM**2
-
-    @property
-    def known_norm(self) -> float:
-        return BLOCK_NORM**2
 
     def encode_from(self, table: Table) -> Entries:
         low, high = self.range

@@ -21,10 +21,10 @@ from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
-from honestdp.schema.noisy_histogram import Histogram, cell_edges, fill
+from honestdp.schema.noisy_histogram import cell_edges
+from honestdp.schema.numeric_learning import MOST_BINS, has_room, learnt_numbers, with_numbers
 
 BINS = 16
-MOST_BINS = 4096
 LOG_STEEPNESS = 1000.0  # of "log" edges: the first bin is about this much narrower than the last
 FARTHEST = 2.0  # a learnt scale clips numbers further out: four standard deviations
 
@@ -109,7 +109,7 @@ class Numeric(Column):
         if isinstance(self.missing, float) and not low <= self.missing <= high:
             raise ValueError(f"missing = {self.missing:g} must lie in [{low:g}, {high:g}]")
         self._check_bins()
-        if self.learns and not _has_room(low, high):
+        if self.learns and not has_room(low, high):
             raise ValueError(f"[{low:g}, {high:g}] is too narrow to learn something in it")
         if isinstance(self.scale, tuple) and not self.scale[1] > 0:
             raise ValueError(f"scale = [.., {self.scale[1]:g}]: needs a width above 0")
@@ -228,9 +228,9 @@ class Numeric(Column):
         names = [self.name] if self.has_number else []
         if self.is_spline:
             names = [f"{self.name} near {knot:.6g}" for knot in self.knots]
-            if self._is_open("edges") or len(set(names)) < len(names):
+            if self.is_open("edges") or len(set(names)) < len(names):
                 names = [f"{self.name} near knot {i + 1}" for i in range(self.bin_count + 1)]
-        if self.has_bins and self._is_open("edges"):
+        if self.has_bins and self.is_open("edges"):
             names += [f"{self.name} in bin {i + 1}" for i in range(self.bin_count)]
         elif self.has_bins:
             cuts = [f"{cut:.6g}" for cut in self.bin_edges]
@@ -334,13 +334,14 @@ class Numeric(Column):
 
     # What is learnt from a noisy histogram: bounds, then edges, then scale
 
-    def _is_open(self, name: str) -> bool:
+    def is_open(self, name: str) -> bool:
+        """Whether a field still has to be learnt."""
         return getattr(self, name) == "learn"
 
     @property
     def learns(self) -> int:
-        edges = self.bin_count - 1 if self._is_open("edges") else 0
-        return 2 * self._is_open("bounds") + edges + 2 * self._is_open("scale")
+        edges = self.bin_count - 1 if self.is_open("edges") else 0
+        return 2 * self.is_open("bounds") + edges + 2 * self.is_open("scale")
 
     def bin_of(self, cells: Cells, bins: int) -> NDArray[np.int64]:
         """The cells of `noisy_histogram.cell_edges`; numbers outside are in the end cells, NaN in
@@ -354,43 +355,10 @@ class Numeric(Column):
         return found
 
     def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
-        """Bounds at the declared quantiles, edges at equal shares of the rows, mean and twice the
-        deviation: of the counts that stand out from the noise (`Histogram.clear`). Where none does,
-        the outer range, equal bins and the middle."""
-        low, high = self.range
-        clear = Histogram.clear(cell_edges(low, high, len(noisy)), noisy, noise, rows)
-        learnt: list[float] = []
-        if self._is_open("bounds"):
-            if clear is not None:
-                found = clear.quantiles(*self.learn_quantiles)
-                low, high = found if _has_room(*found) else (low, high)
-            learnt += [low, high]
-        if self._is_open("edges"):
-            count = self.bin_count
-            cuts = [] if clear is None else clear.bin_edges(count, low, high)
-            learnt += cuts or fill([], count - 1, low, high)
-        if self._is_open("scale"):
-            shift, deviation = (low + high) / 2, (high - low) / 4
-            if clear is not None:
-                shift, spread = clear.mean_and_deviation()
-                deviation = max(spread, 1e-6 * (high - low))
-            learnt += [shift, 2 * deviation]
-        return tuple(learnt)
+        return learnt_numbers(self, noisy, noise, rows)
 
     def with_learnt(self, numbers: tuple[float, ...]) -> Numeric:
-        rest = list(numbers)
-        facts = self.model_dump()
-        if self._is_open("bounds"):
-            low, high = rest.pop(0), rest.pop(0)
-            facts |= {"bounds": (low, high), "outer": None, "quantiles": None}
-            if isinstance(self.missing, float):
-                facts["missing"] = min(max(self.missing, low), high)
-        if self._is_open("edges"):
-            cuts = [rest.pop(0) for _ in range(self.bin_count - 1)]
-            facts |= {"edges": tuple(cuts), "bins": None}
-        if self._is_open("scale"):
-            facts["scale"] = rest.pop(0), rest.pop(0)
-        return Numeric(**facts)
+        return Numeric(**with_numbers(self, numbers))
 
     def learnt_words(self, made: Self) -> str:
         found = []
@@ -417,7 +385,7 @@ class Numeric(Column):
         if self.is_spline:
             return f"as a curve of {self.bin_count} pieces"
         if not self.has_bins:
-            return "as a number" + (", learnt scale" if self._is_open("scale") else "")
+            return "as a number" + (", learnt scale" if self.is_open("scale") else "")
         named = {"learn": "learnt", "log": "logarithmic", "sqrt": "square-root"}
         kind = "given" if isinstance(self.edges, tuple) else named.get(self.edges or "", "equal")
         return f"{'as a number and ' if self.has_number else ''}in {self.bin_count} {kind} bins"
@@ -426,18 +394,13 @@ class Numeric(Column):
         low, high = self.range
         bins = f", in {self.bin_count} bins" if self.has_bins else ""
         bins = f", as a curve of {self.bin_count} pieces" if self.is_spline else bins
-        return f"{'learnt within ' if self._is_open('bounds') else ''}{low:g} to {high:g}{bins}"
+        return f"{'learnt within ' if self.is_open('bounds') else ''}{low:g} to {high:g}{bins}"
 
     @classmethod
     def infer(cls, name: str, cells: Cells) -> Numeric | None:
         """Suits cells that are all numbers or missing."""
         bounds = inferred_bounds(cells)
         return None if bounds is None else cls(name=name, bounds=bounds)
-
-
-def _has_room(low: float, high: float) -> bool:
-    """Whether as many bins as there may be find edges between two numbers."""
-    return bool(high - low > 4 * MOST_BINS * np.spacing(max(abs(low), abs(high))))
 
 
 def _root_spaced(shares: NDArray[np.float64], low: float, high: float) -> list[float]:

@@ -9,12 +9,14 @@ from pydantic import Field
 from scipy.sparse import csr_matrix
 
 from honestdp.schema.cells import Cells
-from honestdp.schema.kinds.base import BLOCK_NORM, Column, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM, column_kinds
+from honestdp.schema.kinds.buckets import BucketColumn
+from honestdp.schema.scaling import scale_to
 from honestdp.schema.tokens import hashed_words
 
 
 @column_kinds.register
-class Text(Column):
+class Text(BucketColumn):
     """A column of free text.
 
     The words of a text, and runs of up to `ngrams` words, are hashed to a fixed number of buckets
@@ -41,35 +43,19 @@ class Text(Column):
         "ngrams": "must be 1, 2 or 3",
     }
 
+    is_block: ClassVar[bool] = True
+
     kind: Literal["text"] = "text"
     buckets: Annotated[int, Field(strict=True, ge=2, le=2**20)] = 2**14
     ngrams: Annotated[int, Field(strict=True, ge=1, le=3)] = 2
 
     @property
-    def encoded_names(self) -> list[str]:
-        return [f"{self.name} bucket {i}" for i in range(self.buckets)]
-
-    @property
-    def width(self) -> int:
-        return self.buckets
-
-    @property
     def entries(self) -> None:
         return None
 
-    @property
-    def squared_norm(self) -> float:
-        return BLOCK_NORM**2
-
-    @property
-    def known_norm(self) -> float:
-        return BLOCK_NORM**2
-
     def encode(self, cells: Cells) -> csr_matrix:
         found = hashed_words(cells.texts(), self.buckets, self.ngrams)
-        of_row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        norms = np.sqrt(np.bincount(of_row, found.data**2, minlength=found.shape[0]))
-        found.data *= BLOCK_NORM / norms[of_row]  # a row with an entry has a norm
+        scale_to(BLOCK_NORM, found)
         return found.astype(np.float32)
 
     @property
