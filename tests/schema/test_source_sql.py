@@ -13,6 +13,7 @@ from schema_examples import rows_of, small_schema
 
 from honestdp.errors import InputError
 from honestdp.schema import TableFile
+from honestdp.schema.cells import as_text
 from honestdp.schema.files import same_table
 from honestdp.schema.sources import sql
 from honestdp.schema.sources.urls import split_url, with_path, without_secrets
@@ -69,6 +70,11 @@ def test_any_type_of_cell_in_any_column(tmp_path: Path) -> None:
     assert opened.cells("age").texts()[3] == "\ufffdA"
     assert opened.cells("job").texts()[:3] == ["\ufffd", "2,5", None]
     assert opened.cells("town").texts()[:3] == [str(2**62), None, "x"]
+
+
+def test_bytes_of_any_type_are_text() -> None:
+    for value in (b"A\xff", bytearray(b"A\xff"), memoryview(b"A\xff")):
+        assert as_text(value) == "A\ufffd"
 
 
 def test_a_query_changes_nothing(database: Path) -> None:

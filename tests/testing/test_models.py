@@ -94,7 +94,8 @@ def test_a_ready_model_is_planned_as_its_name_is():
     ready, name = describe(Linear(4, 2), 4, 2), describe("logistic", 4, 2)
     for fact in ("parameters", "reads_sparse", "steps_factor"):
         assert getattr(ready, fact) == getattr(name, fact)
-    assert ready.setting(2) == name.setting(2)
+    for wide in (False, True):
+        assert ready.setting(2, wide) == name.setting(2, wide)
     assert ready.words == "Linear of 5 parameters"
 
 

@@ -52,12 +52,12 @@ class Option:
 
 # For rows of norm 3 (`schema.learn.ROW_NORM`), chosen on public tables (docs/representation.md).
 KAPPA, CLIP_NORM = 3.0, 0.6  # of classes, from columns of a table
-BLOCK_KAPPA, BLOCK_CLIP_NORM = 2.0, 0.3  # of classes, from words, counts or images
+WIDE_KAPPA, WIDE_CLIP_NORM = 2.0, 0.3  # of classes, from words, counts or images
 NUMBER_KAPPA, NUMBER_CLIP_NORM = 0.2, 0.6  # of numbers
 # Longer steps jump over their goal where there is little noise. Gradient descent needs a rate below
 # 2/h, h the curvature: for rows of norm 3 at most 10 (squared error) and 2.5 (a logit). Averaging
 # and clipping allow several times that.
-LARGEST_RATE, BLOCK_LARGEST_RATE, NUMBER_LARGEST_RATE = 16.0, 100.0, 2.0
+LARGEST_RATE, WIDE_LARGEST_RATE, NUMBER_LARGEST_RATE = 16.0, 100.0, 2.0
 
 
 class Description(Protocol):
@@ -84,11 +84,13 @@ class Description(Protocol):
         """Whether a plan may choose how its rows are encoded and scaled; a ready model reads rows
         of the width it was made for."""
 
-    def setting(self, classes: int | None) -> Mapping[str, Any]:
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
         """The setting to train if there is no grid.
 
         Args:
             classes: Number of classes of the target; None for a numeric target.
+            wide: Whether rows are mostly words, counts or images, or have hundreds of columns;
+                it follows from the encoding.
         """
 
     def build(self, options: Mapping[str, Any]) -> Model:
@@ -152,9 +154,15 @@ class Architecture(ABC):
         layout = self.build(features, classes, {}).layout
         return sum(math.prod(shape) for _, shape in layout)
 
-    def setting(self, classes: int | None) -> Mapping[str, Any]:
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
         """The setting to train if there is no grid; by default one that needs neither a learning
-        rate nor the norm of the model's inputs."""
+        rate nor the norm of the model's inputs.
+
+        Args:
+            classes: Number of classes of the target; None for a numeric target.
+            wide: Whether rows are mostly words, counts or images, or have hundreds of columns;
+                it follows from the encoding.
+        """
         return {"rule": "dpadamwosm"}
 
     def build(self, features: int, classes: int | None, options: Mapping[str, Any]) -> Model:
@@ -243,8 +251,8 @@ class Named:
     def chooses_encoding(self) -> bool:
         return True
 
-    def setting(self, classes: int | None) -> Mapping[str, Any]:
-        return self.architecture.setting(classes)
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
+        return self.architecture.setting(classes, wide)
 
     def build(self, options: Mapping[str, Any]) -> Model:
         return self.architecture.build(self.features, self.classes, options)
@@ -255,18 +263,18 @@ def outputs(classes: int | None) -> int:
     return classes if classes is not None and classes > 2 else 1
 
 
-def balanced(classes: int | None, blocks: bool = False) -> Mapping[str, Any]:
+def balanced(classes: int | None, wide: bool = False) -> Mapping[str, Any]:
     """The setting whose step size follows from public facts: by how much the noise of the training
     may move a logit, or a numeric prediction scaled to [-1, 1].
 
     Args:
         classes: Number of classes of the target; None for a numeric target.
-        blocks: Whether rows are mostly words, counts, images or hundreds of other small columns.
+        wide: Whether rows are mostly words, counts or images, or have hundreds of columns.
     """
     if classes is None:
         kappa, clip_norm, largest = NUMBER_KAPPA, NUMBER_CLIP_NORM, NUMBER_LARGEST_RATE
-    elif blocks:
-        kappa, clip_norm, largest = BLOCK_KAPPA, BLOCK_CLIP_NORM, BLOCK_LARGEST_RATE
+    elif wide:
+        kappa, clip_norm, largest = WIDE_KAPPA, WIDE_CLIP_NORM, WIDE_LARGEST_RATE
     else:
         kappa, clip_norm, largest = KAPPA, CLIP_NORM, LARGEST_RATE
     own = {"kappa": kappa, "clip_norm": clip_norm, "largest_rate": largest}

@@ -28,5 +28,5 @@ class LinearArchitecture(Architecture):
     def parameters(self, features: int, classes: int | None) -> int:
         return (features + 1) * outputs(classes)
 
-    def setting(self, classes: int | None) -> Mapping[str, Any]:
-        return balanced(classes)
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
+        return balanced(classes, wide)

@@ -46,5 +46,5 @@ class TwoLayerArchitecture(Architecture):
         hidden = self.options[0].default
         return (features + 1) * hidden + (hidden + 1) * outputs(classes)
 
-    def setting(self, classes: int | None) -> Mapping[str, Any]:
-        return balanced(classes)
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
+        return balanced(classes, wide)

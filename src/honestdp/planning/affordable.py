@@ -9,7 +9,8 @@ from honestdp.planning.costs import checked_delta
 from honestdp.privacy import calibrate
 from honestdp.privacy.events import checked_noise
 from honestdp.procedures import Procedure, Training, procedures
-from honestdp.procedures.base import SUBSET_SHARE, made
+from honestdp.procedures.base import SUBSET_SHARE
+from honestdp.procedures.checks import made, priced
 
 MOST = 10_000  # candidates: the count stops here
 
@@ -58,6 +59,7 @@ def affordable(
     open_unit("subset", subset)
 
     found: dict[str, int] = {}
+    run = job.event(noise_multiplier)
     for kind in procedures:
         if kind.selects:
             try:
@@ -68,7 +70,7 @@ def affordable(
 
             def cost(candidates: int, kind: type[Procedure] = kind) -> float:
                 option = made(kind, candidates, {"subset": subset})  # E[K] = candidates
-                return option.epsilon(option.usual_bound, job, noise_multiplier, delta)
+                return priced(option, option.usual_bound, run, run, delta)
 
             found[kind.name] = calibrate.candidates(cost, epsilon, MOST)
     return found

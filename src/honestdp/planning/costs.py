@@ -16,7 +16,8 @@ from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
 from honestdp.privacy.events import checked_noise
 from honestdp.procedures import Procedure, Training, procedures
-from honestdp.procedures.base import SUBSET_SHARE, checked_variants
+from honestdp.procedures.base import SUBSET_SHARE
+from honestdp.procedures.checks import checked_variants, priced
 from honestdp.procedures.options import shape
 from honestdp.procedures.untuned import Untuned
 
@@ -182,7 +183,8 @@ def answer(inputs: Inputs, job: Training, option: Procedure, bound: str, start: 
 
     @cache  # the search ends where it has been
     def cost(sigma: float) -> float:
-        found = option.epsilon(bound, job, sigma, inputs.delta)
+        run = job.event(sigma)
+        found = priced(option, bound, run, run, inputs.delta)
         if not math.isfinite(found):
             raise fail("noise_multiplier", sigma, "no finite epsilon; add noise")
         return found

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 
-from honestdp.models.base import balanced
 from honestdp.planning.costs import default_delta
-from honestdp.planning.encoding import MOST_CURVES
+from honestdp.planning.encoding import is_wide
 from honestdp.planning.grid import Grid
 from honestdp.planning.questions import Question, Questions, share_of
 from honestdp.planning.spec import Spec
@@ -31,11 +30,7 @@ def grid(spec: Spec) -> Grid:
     if spec.grid is not None:
         assert isinstance(spec.grid, Grid)
         return spec.grid
-    setting = spec.described.setting(spec.classes)
-    if setting == balanced(spec.classes):
-        wide = spec.encoding.has_blocks or len(spec.encoding.columns) > MOST_CURVES
-        setting = balanced(spec.classes, blocks=wide)
-    return Grid((setting,))
+    return Grid((spec.described.setting(spec.classes, is_wide(spec.encoding)),))
 
 
 def delta(spec: Spec) -> float:

@@ -61,6 +61,12 @@ def _pieces(schema: Schema, strength: float) -> int:
     return next(pieces for least, pieces in PIECES if strength >= least * count)
 
 
+def is_wide(schema: Schema) -> bool:
+    """Whether rows are mostly words, counts or images, or have hundreds of columns, each of which
+    says little: models have a setting of their own for them."""
+    return schema.has_blocks or len(schema.columns) > MOST_CURVES
+
+
 def encoding_words(schema: Schema) -> str:
     """How the columns are encoded, in words for a plan."""
     named: dict[str, list[str]] = {}

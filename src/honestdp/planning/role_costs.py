@@ -19,7 +19,7 @@ from honestdp.privacy.calibrate import round_up
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Composition, Event, Gaussian, Pure
 from honestdp.procedures import Procedure
-from honestdp.procedures.base import curve_of, priced
+from honestdp.procedures.checks import curve_of, priced
 from honestdp.units import LARGEST_NOISE
 
 

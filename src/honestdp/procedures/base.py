@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -21,10 +21,6 @@ from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, training
 from honestdp.privacy.runs import LARGEST_DRAW, RunCount
-from honestdp.procedures.checks import checked_variants as checked_variants
-from honestdp.procedures.checks import curve_of as curve_of
-from honestdp.procedures.checks import made as made
-from honestdp.procedures.checks import priced as priced
 from honestdp.procedures.draws import Coin, Draw, Outcome, ranked
 from honestdp.procedures.options import Options
 
@@ -118,7 +114,16 @@ class Procedure(ABC):
         Returns:
             One procedure per line of the table.
         """
-        return [made(cls, candidates, options)]
+        return [cls.make(candidates, cls.given_of(options))]
+
+    @classmethod
+    def given_of(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of `options` that the procedure takes and that were given.
+
+        Args:
+            options: Values by name; None: not given.
+        """
+        return {name: options[name] for name in cls.options if options.get(name) is not None}
 
     @classmethod
     def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
@@ -224,7 +229,7 @@ class Procedure(ABC):
             Epsilon; infinite if the theorem gives no finite one.
         """
         run = job.event(noise_multiplier)
-        return priced(self, bound, run, run, delta)
+        return self.price(bound, run, run, delta)
 
     def event(self, run: Event) -> Event | None:
         """The whole procedure as one event, where it is one; None if it is a selection.
@@ -375,32 +380,3 @@ class Procedure(ABC):
             for name, value in given.items()
         }
         return cls(**made)
-
-
-@dataclass(frozen=True)
-class Request:
-    """The name and options that select a procedure, for any number of candidates.
-
-    A card carries it, so that the cost of a larger or smaller search can be computed from it.
-    """
-
-    name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def among(self, candidates: int) -> Procedure:
-        """Make the procedure for a number of candidates.
-
-        Args:
-            candidates: Number of settings to choose among.
-
-        Raises:
-            InputError: If there is no such procedure, or none with such options.
-        """
-        from honestdp.procedures import procedures
-
-        kind = procedures.get(self.name)
-        for name, value in self.options.items():
-            if name not in kind.options:
-                raise fail(name, value, f"{self.name} has no such option")
-        checked = {name: kind.options[name](name, value) for name, value in self.options.items()}
-        return made(kind, candidates, checked)

@@ -15,10 +15,10 @@ from typing import Any
 from honestdp.errors import InputError, fail, one_line
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
-from honestdp.procedures import base  # the module, which imports this one: used in calls only
+from honestdp.procedures.base import THEOREMS, Procedure
 
 
-def made(kind: type[base.Procedure], candidates: int, options: Mapping[str, Any]) -> base.Procedure:
+def made(kind: type[Procedure], candidates: int, options: Mapping[str, Any]) -> Procedure:
     """Make a procedure by its `make`, and check that it can be planned with.
 
     Args:
@@ -30,8 +30,8 @@ def made(kind: type[base.Procedure], candidates: int, options: Mapping[str, Any]
         InputError: If `make` fails or returns something else than a procedure, or if one of its
             bounds has no name or no text.
     """
-    found = _called(kind, "make", candidates, _known(kind, options))
-    if not isinstance(found, base.Procedure):
+    found = _called(kind, "make", candidates, kind.given_of(options))
+    if not isinstance(found, Procedure):
         remedy = f"make returned a {type(found).__name__}; return the procedure"
         raise fail("procedure", kind.name, remedy)
     if not is_dataclass(found) or type(found).__hash__ is None:
@@ -41,8 +41,8 @@ def made(kind: type[base.Procedure], candidates: int, options: Mapping[str, Any]
 
 
 def checked_variants(
-    kind: type[base.Procedure], candidates: int, options: Mapping[str, Any]
-) -> Sequence[base.Procedure]:
+    kind: type[Procedure], candidates: int, options: Mapping[str, Any]
+) -> Sequence[Procedure]:
     """The procedures that `variants` of a kind returns.
 
     Args:
@@ -54,7 +54,7 @@ def checked_variants(
         InputError: If it cannot make one, or returns something else.
     """
     found: object = _called(kind, "variants", candidates, options)
-    if not isinstance(found, Sequence) or not all(isinstance(one, base.Procedure) for one in found):
+    if not isinstance(found, Sequence) or not all(isinstance(one, Procedure) for one in found):
         remedy = f"variants returned a {type(found).__name__}; return a list of procedures"
         raise fail("procedure", kind.name, remedy)
     for one in found:
@@ -62,7 +62,7 @@ def checked_variants(
     return found
 
 
-def _called(kind: type[base.Procedure], method: str, candidates: int, options: Any) -> object:
+def _called(kind: type[Procedure], method: str, candidates: int, options: Any) -> object:
     """What a class method that makes procedures returns; its errors as an InputError."""
     try:
         found: object = getattr(kind, method)(candidates, options)
@@ -75,12 +75,7 @@ def _called(kind: type[base.Procedure], method: str, candidates: int, options: A
         raise fail("procedure", kind.name, remedy) from error
 
 
-def _known(kind: type[base.Procedure], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those options that the procedure has and that were given."""
-    return {name: options[name] for name in kind.options if options.get(name) is not None}
-
-
-def _check_bounds(procedure: base.Procedure) -> None:
+def _check_bounds(procedure: Procedure) -> None:
     """The bounds are a tuple of names, and each has a text for the card."""
     bounds: object = procedure.bounds
     named = isinstance(bounds, tuple) and all(isinstance(bound, str) for bound in bounds)
@@ -93,12 +88,12 @@ def _check_bounds(procedure: base.Procedure) -> None:
         except KeyError:
             words = None
         if not isinstance(words, str):
-            known = ", ".join(base.THEOREMS)
+            known = ", ".join(THEOREMS)
             remedy = f"is not one of {known}; give {procedure.name} a method theorem for its text"
             raise fail("bound", bound, remedy)
 
 
-def priced(procedure: base.Procedure, bound: str, run: Event, final: Event, delta: float) -> float:
+def priced(procedure: Procedure, bound: str, run: Event, final: Event, delta: float) -> float:
     """The epsilon that a procedure's `price` returns; infinite for NaN.
 
     Args:
@@ -120,7 +115,7 @@ def priced(procedure: base.Procedure, bound: str, run: Event, final: Event, delt
     return math.inf if math.isnan(found) else float(found)
 
 
-def curve_of(procedure: base.Procedure, run: Event, final: Event, delta: float) -> RdpCurve:
+def curve_of(procedure: Procedure, run: Event, final: Event, delta: float) -> RdpCurve:
     """The curve that a procedure's `curve` returns.
 
     Args:

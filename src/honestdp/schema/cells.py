@@ -202,8 +202,8 @@ def _texts(values: Iterable[Any]) -> pa.Array:
 def as_text(value: Any) -> str | None:
     """One cell as text. Never raises, whatever its class does."""
     try:
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "replace")
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value).decode("utf-8", "replace")
         if isinstance(value, str):
             return str.encode(value, "utf-8", "replace").decode()
         if isinstance(value, (bool, np.bool_)):

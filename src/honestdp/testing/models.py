@@ -19,6 +19,7 @@ from honestdp.engine.lots import Lots
 from honestdp.engine.models import Model, named, size
 from honestdp.errors import InputError
 from honestdp.models import architectures
+from honestdp.planning.grid import Grid
 from honestdp.release.model_files import read_model, write_model
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Schema
@@ -94,6 +95,13 @@ def _check_facts(model: Model, classes: int | None) -> None:
                 f"{name.name}: the architecture counts {counted} parameters, its model has "
                 f"{size(built)}"
             )
+    for wide in (False, True):
+        try:
+            Grid((model.setting(classes, wide),))
+        except (TypeError, InputError) as error:
+            raise AssertionError(
+                f"setting: fails ({error}); it takes `classes` and `wide`, and returns a setting"
+            ) from None
     start = model.initial(torch.full((size(model),), 0.25), None)
     assert start.shape == (size(model),), f"initial: shape {tuple(start.shape)}; one per parameter"
     assert start.dtype == torch.float32, f"initial: {start.dtype}; return float32"

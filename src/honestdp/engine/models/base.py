@@ -173,13 +173,14 @@ class Model(ABC):
         """The name that a spec gives for such a model; None if there is none."""
         return self.architecture.called(self.loss.classes or None)
 
-    def setting(self, classes: int | None) -> Mapping[str, Any]:
+    def setting(self, classes: int | None, wide: bool = False) -> Mapping[str, Any]:
         """The setting to train if there is no grid.
 
         Args:
             classes: Number of classes of the target; None for a numeric target.
+            wide: Whether rows are mostly words, counts or images, or have hundreds of columns.
         """
-        return self.architecture.setting(classes)
+        return self.architecture.setting(classes, wide)
 
     def build(self, options: Mapping[str, Any]) -> Model:
         """Build the model with other options; by default a model has none to set.

@@ -112,6 +112,8 @@ class DatabaseSource(SqlSource):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # some are about single cells
                 with engine.connect() as connection:
+                    own = connection.connection.driver_connection
+                    self.prepare(own, engine.dialect.driver)
                     # Nothing is committed; % and : in the query are not parameters.
                     how = connection.execution_options(no_parameters=True)
                     found = how.exec_driver_sql(statement)
@@ -122,6 +124,13 @@ class DatabaseSource(SqlSource):
             raise self.failed(error, way) from None
         finally:
             engine.dispose()
+
+    def connect_arguments(self, driver: str) -> dict[str, Any]:
+        """What the driver is given besides the URL; by default nothing."""
+        return {}
+
+    def prepare(self, connection: Any, driver: str) -> None:
+        """Make a new connection of the driver give cells that do not raise; by default as it is."""
 
     def _engine(self) -> Any:
         try:
@@ -134,10 +143,12 @@ class DatabaseSource(SqlSource):
             known = os.environ.get(PASSWORD)
             if url.password is None and known and url.host:
                 url = url.set(password=known)
-            return create_engine(url, hide_parameters=True)
+            more = self.connect_arguments(url.get_driver_name())
+            return create_engine(url, hide_parameters=True, connect_args=more)
         except ImportError as error:
             named = error.name or "see SQLAlchemy's list of dialects"
-            raise InputError(f"{self}: its driver is not installed ({named}); install it") from None
+            other = "install it, or name another in the URL, as in mysql+pymysql://"
+            raise InputError(f"{self}: its driver is not installed ({named}); {other}") from None
         except Exception:
             remedy = "is not a path or a URL that is known; write it as sqlite:///visits.db or "
             raise fail("table", str(self), f"{remedy}postgresql://user@host/database") from None
