@@ -20,8 +20,9 @@ from honestdp.errors import (
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import Description, describe
 from honestdp.planning.costs import checked_delta
-from honestdp.planning.encoding import with_encoding
+from honestdp.planning.encoding import is_wide, with_encoding
 from honestdp.planning.grid import Grid, Setting
+from honestdp.planning.named_grids import GridFacts, named_grid
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
 from honestdp.procedures.base import HIT_PROBABILITY
@@ -47,8 +48,9 @@ class Spec:
         delta: The budget's delta, below 1/rows; by default 10^(floor(log10(1/rows)) - 1).
         model: A name such as "logistic", "linear" or "mlp", or a model of `honestdp.engine` such as
             `Module(Net, classes=2)`. By default logistic or linear regression, as the target needs.
-        grid: The settings to choose among, in any form of `Grid.of`. By default one setting whose
-            step size follows from public facts, so that nothing is tuned.
+        grid: The settings to choose among, in any form of `Grid.of`, or any name of
+            `honestdp.planning.named_grids`. By default one setting whose step size follows from
+            public facts, so that nothing is tuned.
         procedure: How to select the winner, by name; "auto" decides by public facts.
         lot_size: Expected lot size of every run; by default chosen from public facts.
         steps: Steps of every run; by default chosen from public facts.
@@ -123,8 +125,6 @@ class Spec:
         if abs(self.split_seed) > _LARGEST_SEED:
             raise fail("split_seed", self.split_seed, f"must be at most {_LARGEST_SEED} in size")
         object.__setattr__(self, "split_seed", int(self.split_seed))
-        if self.grid is not None:
-            object.__setattr__(self, "grid", Grid.of(self.grid))
         self._check_model()
         self._check_metric()
         self._check_options()
@@ -134,6 +134,8 @@ class Spec:
         if self.model is None:
             object.__setattr__(self, "model", "linear" if classes is None else "logistic")
         model = describe(self.model, self.schema.width, classes)
+        if self.grid is not None:
+            object.__setattr__(self, "grid", self._checked_grid(model))
         follows = self.grid is None or self.grid.follows_noise  # type: ignore[union-attr]
         chooses = model.chooses_encoding
         scales = chooses and follows and self.schema.row_scale is None
@@ -141,6 +143,15 @@ class Spec:
         object.__setattr__(self, "scales_rows", scales)
         object.__setattr__(self, "encoding", chosen)
         describe(self.model, chosen.width, classes)
+
+    def _checked_grid(self, model: Description) -> Grid:
+        if not isinstance(self.grid, str):
+            assert self.grid is not None
+            return Grid.of(self.grid)
+        encoding = with_encoding(
+            self.schema, self.rows, self.epsilon, model.chooses_encoding, scale=False
+        )
+        return named_grid(self.grid, GridFacts(model, self.classes, is_wide(encoding)))
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
