@@ -35,7 +35,7 @@ from sklearn.linear_model import LogisticRegression
 from honestdp.engine import Linear, Randomness, Schedule, correct, train
 from honestdp.errors import InputError
 from honestdp.ledger import fingerprint
-from honestdp.planning.grid import NAMED
+from honestdp.planning.grid import Grid
 from honestdp.planning.make import MOST_RUNS, make_plan
 from honestdp.runner.run import run
 from honestdp.text import SIMULATION
@@ -98,7 +98,7 @@ def search(data: Adult, epsilon: float, what: SearchRow) -> Job:
 
 def tuned_for_free(data: Adult, epsilon: float) -> Job:
     """DPSGD's 40 settings, each at the whole epsilon on all rows; the test rows say which wins."""
-    grid = NAMED["dpsgd-40"]
+    grid = Grid.of("dpsgd-40")
     one = {"grid": grid.settings[:1], "procedure": "untuned", **PAPER}
     noise = make_plan(data.spec(epsilon, one)).noise_multiplier
 

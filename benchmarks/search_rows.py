@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from datasets import adult_schema, adult_table, split
 from honestdp.engine import Examples, examples
-from honestdp.planning.grid import NAMED
+from honestdp.planning.named_grids import NAMED
 from honestdp.planning.spec import Spec
 from honestdp.schema import Encoded
 

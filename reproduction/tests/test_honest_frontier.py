@@ -14,7 +14,7 @@ import pytest
 from honestdp.datasets import adult
 from honestdp.engine import Linear, Schedule, examples
 from honestdp.errors import InputError
-from honestdp.planning.grid import NAMED
+from honestdp.planning.grid import Grid
 from honestdp.privacy.runs import Poisson, geometric
 from honestdp.procedures import Draw, Procedure
 from honestdp.procedures.composition import Composition
@@ -170,7 +170,7 @@ def trains() -> Callable[[int], Material]:
     source = np.random.RandomState(0)
     inputs = source.rand(60, 3).astype(np.float32)
     rows = examples(inputs, (inputs.sum(1) > 1.5).astype(np.int64))
-    candidates = NAMED["dpadam-4"].candidates(1.0, None)
+    candidates = Grid.of("dpadam-4").candidates(1.0, None)
     material = Material(Linear(3, 2), candidates, rows, Schedule(6, 10), rows, rows)
     return lambda repetition: material
 

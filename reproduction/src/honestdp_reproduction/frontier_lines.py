@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from honestdp.errors import InputError
-from honestdp.planning.grid import NAMED
 from honestdp.procedures import Procedure, Request
 from honestdp_reproduction.experiment import LOT_SIZE
+from honestdp_reproduction.grids import FRONTIER_GRIDS
 from honestdp_reproduction.pools import Pool
 
 if TYPE_CHECKING:
@@ -35,13 +35,14 @@ class FrontierLine:
 
     @property
     def untuned(self) -> bool:
-        return len(NAMED[self.grid]) == 1
+        return len(FRONTIER_GRIDS[self.grid]) == 1
 
     def plan(self, schema: Schema, rows: int, epsilon: float) -> Plan:
         from honestdp.planning.make import make_plan
         from honestdp.planning.spec import Spec
 
-        grid: Any = NAMED[self.grid].settings[:1] if self.free else self.grid
+        whole = FRONTIER_GRIDS[self.grid]
+        grid: Any = whole.settings[:1] if self.free else whole
         if self == DEFAULT:
             grid = None  # the library's own choice of one
         return make_plan(Spec(schema=schema, rows=rows, epsilon=epsilon, grid=grid, **self.options))
@@ -52,7 +53,7 @@ class FrontierLine:
         known = ("procedure", "hit_probability", "mean_runs", "shape")
         options = {key: value for key, value in self.options.items() if key in known}
         name = options.pop("procedure", "untuned")
-        return Request(name, options).among(1 if self.free else len(NAMED[self.grid]))
+        return Request(name, options).among(1 if self.free else len(FRONTIER_GRIDS[self.grid]))
 
 
 # Liu-Talwar and the profile bound are two theorems on one algorithm, the paper's random stopping:

@@ -12,7 +12,6 @@ import pyarrow as pa
 from honestdp.datasets import adult, mnist
 from honestdp.datasets.dataset import split
 from honestdp.engine import Examples, Linear, examples
-from honestdp.planning.grid import NAMED
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
@@ -20,6 +19,7 @@ from honestdp.runner.private_data import PrivateData, schedules
 from honestdp.runner.training import rescaled
 from honestdp.schema import Schema
 from honestdp_reproduction.experiment import seed
+from honestdp_reproduction.grids import FRONTIER_GRIDS
 from honestdp_reproduction.pools import Material, Pool
 
 
@@ -39,7 +39,7 @@ class Source:
         (opened,) = _opened(self, plan, repetition if plan.share is not None else 0).encoded
         schedule, last = schedules(plan)
         rows, scored = opened.train.rows, opened.validation
-        candidates = NAMED[pool.grid].candidates(plan.noise_multiplier, plan.row_norm[0])
+        candidates = FRONTIER_GRIDS[pool.grid].candidates(plan.noise_multiplier, plan.row_norm[0])
         if pool.rows == "rest":
             assert opened.rest is not None
             assert last is not None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from honestdp.planning.grid import NAMED
 from honestdp.report.picture import Line, Panel, Picture
 from honestdp.text import columns
 from honestdp_reproduction.experiment import DATASETS, LOT_SIZE, Result
 from honestdp_reproduction.frontier_lines import FREE, LINES, STEPS, FrontierLine
+from honestdp_reproduction.grids import FRONTIER_GRIDS
 
 # Greens: nothing is tuned. Blues: the profile bound. The dishonest one is black, dashed.
 COLOURS = {
@@ -126,7 +126,7 @@ def _cost_of(points: Mapping[str, Mapping[float, Mapping[str, Any]]]) -> Any:
 def _corner(points: Mapping[str, Mapping[float, Mapping[str, Any]]]) -> str:
     """Why other lines may pass the free one: where its grid ends."""
     best = [p["best"]["setting"] for p in points[FREE.name].values() if not p["absent"]]
-    last = len(NAMED[FREE.grid]) - 1
+    last = len(FRONTIER_GRIDS[FREE.grid]) - 1
     return (
         f"The best free setting is the grid's last corner (learning rate 1, clip norm 1) at "
         f"{best.count(last)} of {len(best)} epsilons. Balanced steps, and those of subset tuning's "

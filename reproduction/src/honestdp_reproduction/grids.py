@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from honestdp.candidates import Candidate
 from honestdp.errors import fail
-from honestdp.planning.grid import NAMED, Grid
+from honestdp.planning.grid import Grid
 
 CLIP_NORMS = [0.1, 0.2, 0.5, 1.0]
 _BETAS = [0.8, 0.85, 0.9, 0.95, 0.99, 0.999]
 
 GRIDS: dict[str, Grid] = {
-    **{name: NAMED[name] for name in ("dpsgd-40", "dpmomentum-280", "dpadam-4")},
+    **{name: Grid.of(name) for name in ("dpsgd-40", "dpmomentum-280", "dpadam-4")},
     "adadp-4": Grid.product(rule="adadp", clip_norm=CLIP_NORMS),
     "dpadamwosm-4": Grid.product(rule="dpadamwosm", clip_norm=CLIP_NORMS),
     # Ours: DPAdam with its learning rate tuned too, to tell the rule from its default rate
@@ -25,6 +25,14 @@ GRIDS: dict[str, Grid] = {
         beta1=_BETAS,
         beta2=_BETAS,
     ),
+}
+
+# What honest-frontier compares. "balanced" has one kappa and clip norm on all four data sets, while
+# the library's grid of this name follows the table.
+FRONTIER_GRIDS: dict[str, Grid] = {
+    **{name: GRIDS[name] for name in ("dpsgd-40", "dpmomentum-280", "dpadam-4")},
+    "balanced": Grid.product(rule="balanced", kappa=3.0, average=True),
+    "dpadamwosm": Grid.of("dpadamwosm"),
 }
 
 

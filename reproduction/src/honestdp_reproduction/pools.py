@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError
-from honestdp.planning.grid import NAMED
 from honestdp_reproduction.experiment import WHAT, seed, timed
+from honestdp_reproduction.grids import FRONTIER_GRIDS
 from honestdp_reproduction.store import Store
 
 if TYPE_CHECKING:  # pictures of saved pools need no torch
@@ -58,7 +58,7 @@ class Pool:
 
     @property
     def settings(self) -> int:
-        return len(NAMED[self.grid])
+        return len(FRONTIER_GRIDS[self.grid])
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class Pools:
 
 
 def _settings(pool: Pool) -> list[dict[str, Any]]:
-    return [dict(setting) for setting in NAMED[pool.grid].settings]
+    return [dict(setting) for setting in FRONTIER_GRIDS[pool.grid].settings]
 
 
 def _compile(material: Material) -> None:

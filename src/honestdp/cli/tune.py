@@ -56,7 +56,7 @@ def _models() -> list[str]:
 
 
 def _grids() -> list[str]:
-    from honestdp.planning.grid import NAMED
+    from honestdp.planning.named_grids import NAMED
 
     return list(NAMED)
 

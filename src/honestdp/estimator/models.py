@@ -90,7 +90,7 @@ def _named(
 def _first(grid: Any) -> dict[str, Any]:
     """The options that every setting of the grid sets, with the first setting's values, so that a
     class that requires them can be constructed. Every setting overrides them."""
-    if grid is None:
+    if grid is None or isinstance(grid, str):  # no named grid sets options of a class
         return {}
     made = Grid.of(grid)
     every = [made.model_options(i) for i in range(len(made))]

@@ -111,13 +111,43 @@ class Grid:
             >>> len(Grid.sample(3, rule="dpsgd", learning_rate=[0.01, 0.1, 1.0]))
             3
         """
-        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
-            raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
         # RandomState draws the same numbers in every version of NumPy: draws from lists stay the
         # same. What a distribution's own `rvs` makes of them is SciPy's, and may change with it.
-        source = np.random.RandomState(int(seed))
+        source = np.random.RandomState(_checked_seed(seed))
         rows = range(positive_integer("count", count))
         return cls(tuple({n: _drawn(n, v, source) for n, v in values.items()} for _ in rows))
+
+    @classmethod
+    def from_optuna(
+        cls, space: Mapping[str, Any], n: int = SAMPLED, sampler: Any = None, *, seed: int = 0
+    ) -> Grid:
+        """Draw settings with a sampler of Optuna that needs no scores; the draws are public.
+
+        By default a quasi-random design (scrambled Sobol points): it fills the space more evenly
+        than independent draws. Samplers that learn, such as TPE, are refused: they would propose
+        settings by scores that nobody paid for.
+
+        Args:
+            space: For each hyperparameter a distribution of `optuna.distributions`, or one value
+                that all settings share.
+            n: Number of settings to draw.
+            sampler: `QMCSampler` (the default) or `RandomSampler` of `optuna.samplers`, drawn with
+                `seed`; or an object of these or of `GridSampler`, which has a seed of its own.
+            seed: Seed of the draws.
+
+        Raises:
+            InputError: If Optuna is not installed, the sampler is an adaptive one or a study,
+                `n` or `seed` is out of bounds, or a setting is not valid.
+
+        Example:
+            >>> from optuna.distributions import FloatDistribution
+            >>> rates = FloatDistribution(0.01, 10, log=True)
+            >>> len(Grid.from_optuna({"rule": "dpsgd", "learning_rate": rates}, 8))
+            8
+        """
+        from honestdp.planning.optuna_designs import drawn_by_optuna
+
+        return cls(drawn_by_optuna(space, n, sampler, _checked_seed(seed)))
 
     @classmethod
     def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
@@ -129,7 +159,8 @@ class Grid:
                 such dicts, whose settings are joined.
 
         Raises:
-            InputError: If it has another form, or a setting is not valid.
+            InputError: If it has another form, a setting is not valid, or the settings of that name
+                follow from facts that only a spec knows ("kappa-4").
 
         Example:
             >>> len(Grid.of("dpsgd-40"))
@@ -138,9 +169,9 @@ class Grid:
         if isinstance(grid, Grid):
             return grid
         if isinstance(grid, str):
-            if grid not in NAMED:
-                raise fail("grid", grid, f"is no known grid; {', '.join(NAMED)} are")
-            return NAMED[grid]
+            from honestdp.planning.named_grids import named_grid  # which makes grids
+
+            return named_grid(grid)
         if isinstance(grid, Mapping):
             if not all(isinstance(name, str) for name in grid):
                 raise InputError("grid: its keys must be names, such as learning_rate")
@@ -202,6 +233,12 @@ def follows_noise(setting: Setting) -> bool:
     return optimizers.get(setting.get("rule", DEFAULT_RULE)).follows_noise
 
 
+def _checked_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
+        raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
+    return int(seed)
+
+
 def _check_tunable(name: str, rule: str) -> None:
     if name not in _TUNABLE and declared(name, rule) is None:
         can = ", ".join([*_TUNABLE, *hyperparameter_names(), *CHOICES])
@@ -236,23 +273,3 @@ def _plain(name: object, value: Any) -> Any:
     raise InputError(
         f"grid: {name} is a {type(value).__name__}; give a number, a text, or a list of them"
     )
-
-
-_RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
-_CLIPS = [0.1, 0.2, 0.5, 1.0]
-
-NAMED: dict[str, Grid] = {
-    # The paper's Table 2
-    "dpsgd-40": Grid.product(rule="dpsgd", learning_rate=_RATES, clip_norm=_CLIPS),
-    "dpmomentum-280": Grid.product(
-        rule="dpmomentum",
-        learning_rate=_RATES,
-        clip_norm=_CLIPS,
-        momentum=[0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99],
-    ),
-    "dpadam-4": Grid.product(rule="dpadam", clip_norm=_CLIPS),
-    # Ours: steps sized by public facts, around the default
-    "kappa-4": Grid.product(rule="balanced", kappa=[1.0, 2.0, 4.0, 8.0], average=True),
-    "balanced": Grid.product(rule="balanced", kappa=3.0, average=True),
-    "dpadamwosm": Grid.product(rule="dpadamwosm"),
-}

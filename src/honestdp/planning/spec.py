@@ -21,8 +21,9 @@ from honestdp.errors import (
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import describe
 from honestdp.planning.costs import checked_delta, default_delta
-from honestdp.planning.encoding import with_encoding
+from honestdp.planning.encoding import is_wide, with_encoding
 from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
+from honestdp.planning.named_grids import GridFacts, named_grid
 from honestdp.planning.pipelines import Pipeline, RowEncoding, choice
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
@@ -49,8 +50,9 @@ class Spec:
         delta: The budget's delta, below 1/rows; by default 10^(floor(log10(1/rows)) - 1).
         model: A name such as "logistic", "linear" or "mlp", or a model of `honestdp.engine` such as
             `Module(Net, classes=2)`. By default logistic or linear regression, as the target needs.
-        grid: The settings to choose among, in any form of `Grid.of`. By default one setting whose
-            step size follows from public facts, so that nothing is tuned.
+        grid: The settings to choose among, in any form of `Grid.of`, or any name of
+            `honestdp.planning.named_grids`. By default one setting whose step size follows from
+            public facts, so that nothing is tuned.
         procedure: How to select the winner, by name; "auto" decides by public facts.
         lot_size: Expected lot size of every run; by default chosen from public facts.
         steps: Steps of every run; by default chosen from public facts.
@@ -131,8 +133,6 @@ class Spec:
         if abs(self.split_seed) > _LARGEST_SEED:
             raise fail("split_seed", self.split_seed, f"must be at most {_LARGEST_SEED} in size")
         object.__setattr__(self, "split_seed", int(self.split_seed))
-        if self.grid is not None:
-            object.__setattr__(self, "grid", Grid.of(self.grid))
         self._check_model()
         self._check_metric()
         self._check_options()
@@ -140,8 +140,8 @@ class Spec:
     def _check_model(self) -> None:
         if self.model is None:
             object.__setattr__(self, "model", "linear" if self.classes is None else "logistic")
-        grid = self.grid
-        assert grid is None or isinstance(grid, Grid)
+        grid = None if self.grid is None else self._checked_grid()
+        object.__setattr__(self, "grid", grid)
         settings: tuple[Setting, ...] = ({},) if grid is None else grid.settings
         choices = [choice(setting, self.model) for setting in settings]
         distinct = [one for i, one in enumerate(choices) if one not in choices[:i]]
@@ -175,6 +175,13 @@ class Spec:
         found = Pipeline(model, encode, RowEncoding(chosen, scales, described.reads_sparse))
         assert found.described is not None  # it suits rows of the encoded width too
         return found
+
+    def _checked_grid(self) -> Grid:
+        if not isinstance(self.grid, str):
+            assert self.grid is not None
+            return Grid.of(self.grid)
+        model = describe(self.model, self.schema.width, self.classes)
+        return named_grid(self.grid, GridFacts(model, self.classes, is_wide(self.schema)))
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)

@@ -362,12 +362,12 @@ class Numeric(Column):
 
     def learnt_words(self, made: Self) -> str:
         found = []
-        if self._is_open("bounds"):
+        if self.is_open("bounds"):
             found.append("bounds {:.6g} to {:.6g}".format(*made.range))
-        if self._is_open("edges"):
+        if self.is_open("edges"):
             cuts = ", ".join(f"{cut:.6g}" for cut in made.bin_edges)
             found.append(f"edges {cuts}")
-        if self._is_open("scale") and isinstance(made.scale, tuple):
+        if self.is_open("scale") and isinstance(made.scale, tuple):
             shift, width = made.scale
             found.append(f"mean {shift:.6g}, standard deviation {width / 2:.6g}")
         return "; ".join(found)
