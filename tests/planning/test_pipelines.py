@@ -127,3 +127,16 @@ def test_what_does_not_fit_is_said_before_anything_is_charged(grid, own, message
         models_of(make_plan(mixed(grid, own)))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_named_grids_of_models_and_encodings():
+    found = mixed("models-4")
+    assert [(one.model, one.encode) for one in found.pipelines] == [
+        ("logistic", "linear"), ("logistic", "both"), ("mlp", None)]  # fmt: skip
+    assert [one.get("module__width") for one in found.grid.settings] == [None, None, 32, 100]
+    found = mixed("encodings-3")
+    assert [one.schema.columns[0].encode_as for one in found.encodings] == [
+        "linear", "both", "spline"]  # fmt: skip
+    number = schema().model_copy(update={"target": Target(column="z", bounds=(0, 1))})
+    assert mixed("models-4", number).pipelines[0].model == "linear"
+    assert {one.model for one in mixed("encodings-3", model="mlp").pipelines} == {"mlp"}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from honestdp.errors import fail
 from honestdp.models import Description
 from honestdp.models.base import balanced
-from honestdp.planning.grid import Grid, Setting
+from honestdp.planning.grid import ENCODE, MODEL, Grid, Setting
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,31 @@ class AroundDefault(NamedGrid):
         return Grid(tuple({**default, "kappa": default["kappa"] * (n / 3)} for n in self.thirds))
 
 
+@dataclass(frozen=True)
+class Alternatives(NamedGrid):
+    """Models and encodings with their own settings, which need no tuning.
+
+    Args:
+        choices: For each setting what it chooses; a model of None stands for the one that is
+            trained without a grid.
+    """
+
+    choices: tuple[Setting, ...]
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def grid(self, facts: GridFacts | None) -> Grid:
+        if facts is None:
+            remedy = "its settings follow from the target; give the name itself as grid= of Spec"
+            raise fail("grid", self.name, remedy)
+        if not facts.model.chooses_encoding:
+            remedy = f"the model {facts.model.words} reads rows as they are; take dpadam-4"
+            raise fail("grid", self.name, remedy)
+        own = facts.model.words
+        return Grid(tuple({**one, MODEL: one[MODEL] or own} for one in self.choices))
+
+
 _RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
 _CLIPS = [0.1, 0.2, 0.5, 1.0]
 _MOMENTA = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
@@ -141,6 +166,21 @@ _GRIDS: tuple[NamedGrid, ...] = (
         "kappa-4",
         "the default setting with steps of 1/3, 2/3, 4/3 and 8/3 of its own",
         (1, 2, 4, 8),
+    ),
+    Alternatives(
+        "models-4",
+        "numbers as they are, numbers with bins, and networks of 32 and 100 hidden units",
+        (
+            {MODEL: None, ENCODE: "linear"},
+            {MODEL: None, ENCODE: "both"},
+            {MODEL: "mlp", "module__width": 32},
+            {MODEL: "mlp", "module__width": 100},
+        ),
+    ),
+    Alternatives(
+        "encodings-3",
+        "numbers as they are, numbers with bins, and the default encoding",
+        ({MODEL: None, ENCODE: "linear"}, {MODEL: None, ENCODE: "both"}, {MODEL: None}),
     ),
     AroundDefault("balanced", "one setting, with the steps of the default", (3,)),
     FixedGrid(
