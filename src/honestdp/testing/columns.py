@@ -78,6 +78,7 @@ def check_column_kind(
     _check_structure(column, schema, sample)
     _check_representatives(column)
     _check_problems(column, sample)
+    _check_made_up(column, schema)
     if column.keeps_zeros:
         _check_zeros(column, schema, sample)
 
@@ -250,6 +251,31 @@ def _check_problems(column: Column, sample: list[Any]) -> None:
         whole.sum() == unreadable + unknown,
         "unfit must hold for the cells that problems counts as unreadable or unknown",
     )
+
+
+def _check_made_up(column: Column, schema: Schema) -> None:
+    """Check the cells that a simulation makes up: those of its own columns, by the seed alone, and
+    what the declaration expects."""
+
+    def made(rows: int) -> dict[str, list[Any]]:
+        with _nothing_raised(column, "made_up"):
+            found = column.made_up(rows, np.random.RandomState(7))
+        _require(column, found.keys() <= set(column.sources), "made_up makes cells of its sources")
+        every = all(len(cells) == rows for cells in found.values())
+        _require(column, every, "made_up must give as many cells as it is asked for")
+        return {name: list(cells) for name, cells in found.items()}
+
+    made(0)
+    first, again = made(50), made(50)
+    _require(column, first == again, "made_up must draw from the given source alone")
+    others = {name for other in schema.columns[:-1] for name in other.sources}
+    left = set(column.sources) - first.keys() - others
+    _require(column, not left, f"made_up leaves out {sorted(left)[:3]}, which nobody else declares")
+    if first.keys() != {column.name}:
+        return
+    found = column.problems(cells_of(first[column.name]))
+    wrong = found.missing + found.unreadable + found.unknown + found.outside
+    _require(column, not wrong, "made_up gives cells that the declaration does not expect")
 
 
 def _table_of(column: Column, values: list[Any]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -69,6 +69,10 @@ class Counts(Column):
     def _values(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         clean = _clean(numbers)
         return (clean > 0).astype(np.float64) if self.count == "presence" else np.log1p(clean)
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        """Counts of which seven in ten are 0."""
+        return {self.name: source.geometric(0.7, size=rows) - 1}
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_numbers(cells, 0.0, MOST, self.distinct(cells))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -99,6 +99,9 @@ class Cross(Column):
         one, other = self._both
         first, second = _whole(one, table), _whole(other, table)
         return Entries(first[0] * other.width + second[0], first[1] * second[1])
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        return {}  # its columns make up their own
 
     @property
     def encoding_words(self) -> str:

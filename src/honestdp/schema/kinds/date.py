@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +137,17 @@ class Date(Column):
         share = (inside - first) / (last - first)
         parts = (share, inside.year - first.year, found.month - 1, found.weekday(), found.hour)
         return parts[: self.entries]
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        """Dates between the first and the last, written as declared."""
+        first, last = self._ends
+        exact = self.time or any(end.time() != datetime.min.time() for end in self._ends)
+        spread = (last - first) / timedelta(seconds=1)
+        moments = [first + timedelta(seconds=s) for s in (source.random_sample(rows) * spread) // 1]
+        if self.format is not None:
+            return {self.name: [moment.strftime(self.format) for moment in moments]}
+        texts = [str(moment) for moment in moments]
+        return {self.name: texts if exact else [text[:10] for text in texts]}
 
     def problems(self, cells: Cells) -> CellProblems:
         first, last = self._ends

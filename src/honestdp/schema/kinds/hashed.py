@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +13,7 @@ from honestdp.schema.hashing import bucket_of_each
 from honestdp.schema.kinds.base import Column, Entries, column_kinds
 
 MOST_BUCKETS = 2**24
+MOST_MADE_UP = 1000  # different texts
 
 
 @column_kinds.register
@@ -58,6 +60,11 @@ class Hashed(Column):
 
     def as_one_hot(self) -> Hashed:
         return self
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        """Texts, twice as many different ones as there are buckets, up to a thousand."""
+        numbers = source.randint(min(2 * self.buckets, MOST_MADE_UP), size=rows)
+        return {self.name: [f"value {number}" for number in numbers]}
 
     @property
     def encoding_words(self) -> str:

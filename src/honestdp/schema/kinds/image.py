@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +136,12 @@ class Image(Column):
             made = gradient_features(pixels, self.size, self.channels)
         made *= BLOCK_NORM
         return Entries(np.arange(self.width), made)
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        """Images without a subject: every pixel on its own, in 256 steps within the range."""
+        (low, high), steps = self.range, source.randint(256, size=(self.pixels, rows)) / 255
+        pixels = np.clip(low * (1 - steps) + high * steps, low, high)
+        return dict(zip(self.sources, pixels, strict=True))
 
     @property
     def encoding_words(self) -> str:

@@ -9,7 +9,7 @@ noise is added to the counts (`honestdp.schema.learn`), and bounds, edges or sca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -316,6 +316,16 @@ class Numeric(Column):
             named = {f"{value:.6g}": value for value in values}
         found = [Representative(label, value, value) for label, value in named.items()]
         return [*found, Representative("(missing)", None, None)] if self.missing == "own" else found
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        """Numbers spread evenly between the bounds: whole ones where the bounds are and lie at
+        least 10 apart, else of six digits."""
+        low, high = self.range
+        shares = source.random_sample(rows)
+        drawn = low * (1 - shares) + high * shares
+        if low % 1 == high % 1 == 0 and 10 <= high - low < 1e15:
+            return {self.name: np.rint(drawn).astype(np.int64)}
+        return {self.name: np.clip([float(f"{number:.6g}") for number in drawn], low, high)}
 
     @classmethod
     def encode_stored(

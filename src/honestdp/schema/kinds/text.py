@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -71,6 +72,13 @@ class Text(Column):
         norms = np.sqrt(np.bincount(of_row, found.data**2, minlength=found.shape[0]))
         found.data *= BLOCK_NORM / norms[of_row]  # a row with an entry has a norm
         return found.astype(np.float32)
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+        """Texts of 3 to 20 words from a list of 500; some words are far more frequent."""
+        lengths = source.randint(3, 21, size=rows)
+        drawn = (500 ** source.random_sample(lengths.sum())).astype(int)
+        parts = np.split(drawn, np.cumsum(lengths)[:-1]) if rows else []
+        return {self.name: [" ".join(f"word{number}" for number in part) for part in parts]}
 
     @property
     def encoding_words(self) -> str:
