@@ -73,7 +73,7 @@ def positive_integer(name: str, value: object) -> int:
 
 def random_seed(name: str, value: object) -> int:
     """A seed of NumPy's generators."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value < 2**32:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 2**32:
         raise fail(name, value, "must be a whole number from 0 to 4294967295")
     return int(value)
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from honestdp.schema.tables import Table
 
 Block: TypeAlias = "Entries | csr_matrix"
+CellLists: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]  # by name of column
 
 BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
 
@@ -244,7 +245,7 @@ class Column(Declaration):
         """
         return ()
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Make up cells from the declaration alone, for `honestdp simulate`.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 MOST = 1e12
 
@@ -70,7 +70,7 @@ class Counts(Column):
         clean = _clean(numbers)
         return (clean > 0).astype(np.float64) if self.count == "presence" else np.log1p(clean)
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Counts of which seven in ten are 0."""
         return {self.name: source.geometric(0.7, size=rows) - 1}
 

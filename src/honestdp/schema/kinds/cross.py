@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from honestdp.schema.fields import Name
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
@@ -100,7 +100,7 @@ class Cross(Column):
         first, second = _whole(one, table), _whole(other, table)
         return Entries(first[0] * other.width + second[0], first[1] * second[1])
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         return {}  # its columns make up their own
 
     @property

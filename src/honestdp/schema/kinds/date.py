@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from pydantic import model_validator
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Flag, Text
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -138,7 +137,7 @@ class Date(Column):
         parts = (share, inside.year - first.year, found.month - 1, found.weekday(), found.hour)
         return parts[: self.entries]
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Dates between the first and the last, written as declared."""
         first, last = self._ends
         exact = self.time or any(end.time() != datetime.min.time() for end in self._ends)

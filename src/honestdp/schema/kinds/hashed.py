@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from honestdp.schema.cells import Cells
 from honestdp.schema.hashing import bucket_of_each
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 MOST_BUCKETS = 2**24
 MOST_MADE_UP = 1000  # different texts
@@ -61,7 +60,7 @@ class Hashed(Column):
     def as_one_hot(self) -> Hashed:
         return self
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Texts, twice as many different ones as there are buckets, up to a thousand."""
         numbers = source.randint(min(2 * self.buckets, MOST_MADE_UP), size=rows)
         return {self.name: [f"value {number}" for number in numbers]}

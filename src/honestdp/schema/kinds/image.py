@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from honestdp.schema.fields import Name, Names, Pair, as_tuple, check_pair
 from honestdp.schema.gradients import feature_count, feature_names, gradient_features
-from honestdp.schema.kinds.base import BLOCK_NORM, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM, CellLists, Column, Entries, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
@@ -137,7 +136,7 @@ class Image(Column):
         made *= BLOCK_NORM
         return Entries(np.arange(self.width), made)
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Images without a subject: every pixel on its own, in 256 steps within the range."""
         (low, high), steps = self.range, source.randint(256, size=(self.pixels, rows)) / 255
         pixels = np.clip(low * (1 - steps) + high * steps, low, high)

@@ -9,7 +9,7 @@ noise is added to the counts (`honestdp.schema.learn`), and bounds, edges or sca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, Representative, column_kinds
 from honestdp.schema.noisy_histogram import Histogram, cell_edges, fill
 
 BINS = 16
@@ -317,7 +317,7 @@ class Numeric(Column):
         found = [Representative(label, value, value) for label, value in named.items()]
         return [*found, Representative("(missing)", None, None)] if self.missing == "own" else found
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Numbers spread evenly between the bounds: whole ones where the bounds are and lie at
         least 10 apart, else of six digits."""
         low, high = self.range

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_matrix
 
 from honestdp.schema.cells import Cells
-from honestdp.schema.kinds.base import BLOCK_NORM, Column, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM, CellLists, Column, column_kinds
 from honestdp.schema.tokens import hashed_words
 
 
@@ -73,7 +72,7 @@ class Text(Column):
         found.data *= BLOCK_NORM / norms[of_row]  # a row with an entry has a norm
         return found.astype(np.float32)
 
-    def made_up(self, rows: int, source: np.random.RandomState) -> Mapping[str, Sequence[Any]]:
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Texts of 3 to 20 words from a list of 500; some words are far more frequent."""
         lengths = source.randint(3, 21, size=rows)
         drawn = (500 ** source.random_sample(lengths.sum())).astype(int)
