@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import exact
 import numpy as np
@@ -222,7 +222,7 @@ def test_corners_are_rounded_to_the_private_side() -> None:
         slopes, offsets = ([Fraction(x) for x in y.tolist()] for y in (tail.slopes, tail.offsets))
         own, other = tail.arguments(tail.crossings)
         lines = list(zip(slopes, offsets, strict=True))
-        for i, ((s, o), (v, w)) in enumerate(zip(lines, lines[1:], strict=False)):
+        for i, ((s, o), (v, w)) in enumerate(pairwise(lines)):
             u = (w - o) / (s - v)
             assert Fraction(float(own[i])) >= min(1, 1 - u)
             assert Fraction(float(other[i])) <= max(0, 1 - (s * u + o))

@@ -138,14 +138,14 @@ class _Cube:
         """What of a part may be above the aim."""
         ranges = part.ranges(self._n)
         if len(ranges) == 1:
-            return self._open_in(*ranges, part.effort, aim)
+            return self._open_in(ranges[0], part.effort, aim)
         sides = []
         for size, many, range_ in zip(
             (part.first, self._n - part.first), self._points(part), ranges, strict=True
         ):
             corners, values = self._vertices(range_, many)
             sides.append((_multisets(values, size)[size], (corners, 0)))
-        return self._open(*sides, aim)
+        return self._open(sides[0], sides[1], aim)
 
     def _open_in(self, range_: Range, effort: int, aim: float) -> list[_Part]:
         """The same with all coordinates in one range. Its corners are cut into two halves, and the
@@ -257,8 +257,8 @@ def _around(some: _Multisets, at: tuple[Floats, int], above: NDArray[np.bool_]) 
 
 
 def _multisets(values: Floats, largest: int) -> list[_Multisets]:
-    """All multisets of 0, 1, .. `largest` columns of the values. Of each size, those without columns
-    beyond the j-th come first, for every j; the next size has each of them with the j-th added."""
+    """All multisets of 0, 1, .. `largest` columns of the values. Of each size, those without
+    columns beyond the j-th come first, for every j; the next size has each of them with the j-th added."""
     points = values.shape[1]
     none = np.zeros(1, dtype=np.int64)
     found = [_Multisets(np.ones((2, 1, 1)), none, none)]
