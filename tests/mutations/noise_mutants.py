@@ -39,7 +39,14 @@ SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0
 PICK = "randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)"
 BOUNDS = "self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)"
 ROW_NORMS = "scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)"
+COUNTED = "learn_numbers(open_schema, self._opened, noise, self._noise, only=only)"
 LEARN = "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read"
+
+
+def of_categories(draws: str) -> str:
+    """Categories counted with other noise."""
+    other = f"lambda s, n: {draws} if kind is AboutCategories else self._noise(s, n)"
+    return COUNTED.replace("self._noise", other)
 
 
 def of_rows(draws: str) -> str:
@@ -88,6 +95,13 @@ MUTANTS = [
         of_rows("self._noise(0.9 * s, n)"),
         of_rows("Randomness.simulation(9).rounded_normals(Purpose.BOUNDS, 1, 0, s, n)"),
         of_rows("self._randomness.rounded_normals(Purpose.BOUNDS, 0, 0, s, n)"),
+    ),
+    *bugs(
+        "counts of categories", "runner/private_data.py", COUNTED,
+        of_categories("0 * self._noise(s, n)"),
+        of_categories("self._noise(0.9 * s, n)"),
+        of_categories("Randomness.simulation(9).rounded_normals(Purpose.BOUNDS, 1, 0, s, n)"),
+        of_categories("self._randomness.rounded_normals(Purpose.BOUNDS, 0, 0, s, n)"),
     ),
     Mutant("histograms: counts as they are", "schema/learn.py",
            "(exact * UNITS + draws) / UNITS", "(exact * UNITS + 0 * draws) / UNITS", LEARN),

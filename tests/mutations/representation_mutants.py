@@ -13,6 +13,8 @@ COUNTED = PAID + "histograms_are_counted"
 AFTER = "tests/privacy/test_after_gaussian.py::test_"
 FAILING = AFTER + "what_follows_may_fail_with_some_probability"
 SCALE = "tests/schema/test_row_scale.py::test_"
+RARE = "tests/schema/test_rare_categories.py::test_"
+TAILS = "tests/schema/test_noisy_histogram.py::test_"
 OWN_CELLS = SCALE + "rows_are_scaled_by_their_own_cells"
 OLD = "tests/formats/test_old_formats.py::test_fields_added_since_leave_old_fingerprints_alone"
 TEXTS = "tests/schema/test_texts_images.py::test_texts_keep_the_contract"
@@ -23,6 +25,35 @@ TOTAL = "levels[0] + rises @ above"
 COUNTS = "exact = np.bincount(bins[known], minlength=8 * OCTAVES)"
 
 MUTANTS = [
+    Mutant("categories are counted wherever there are some", "planning/encoding.py",
+           "<= MOST_COUNT_NOISE * rows", "<= MOST_COUNT_NOISE * rows * 9",
+           PAID + "categories_are_counted_where_their_noise_is_small"),
+    Mutant("categories are counted with the bounds' share", "planning/defaults.py",
+           "(AboutCategories, CATEGORY_SHARE)", "(AboutCategories, spec.learn_share)",
+           PAID + "counting_categories_is_paid_for_and_told"),
+    Mutant("a rare category keeps its input", "schema/kinds/categorical.py",
+           "[other if c in rare else i for i, c in", "[i for i, c in",
+           RARE + "a_rare_category_is_encoded_as_one_that_is_not_declared"),
+    Mutant("all that is rare trains a weight of noise", "schema/kinds/categorical.py",
+           "other = count if self.other and not self.rare_other else -1",
+           "other = count if self.other else -1",
+           RARE + "a_rare_category_is_encoded_as_one_that_is_not_declared"),
+    Mutant("any count above 0 is enough", "schema/kinds/categorical.py",
+           "return min(max(LEAST * rows, SURELY[0] * noise), SURELY[1] * noise)", "return 0.0",
+           RARE + "a_count_must_be_clear_of_its_noise"),
+    Mutant("a cell without a place is counted twice over", "schema/kinds/categorical.py",
+           "return self._positions()[cells.places(self.categories, self.ignore_case)]",
+           "return np.abs(self._positions()[cells.places(self.categories, self.ignore_case)])",
+           RARE + "a_record_moves_one_count_by_one"),
+    Mutant("noise far out counts as rows", "schema/noisy_histogram.py",
+           "float(-ndtri(BY_CHANCE / len(noisy)))", "float(-ndtri(0.05 / len(noisy)))",
+           SCALE + "noise_far_from_every_row_does_not_ruin_the_scale"),
+    Mutant("tails are cut off", "schema/noisy_histogram.py",
+           "path = np.cumsum(noisy - FAINT * noise)", "path = np.cumsum(noisy - 4 * noise)",
+           TAILS + "a_tail_falls_ends_where_the_sum_is_largest_and_keeps_it"),
+    Mutant("what was learnt is not on the card", "runner/publish.py",
+           "        learnt=schema,\n", "",
+           "tests/release/test_card.py::test_what_was_learnt_is_on_it_and_in_the_report"),
     Mutant("questions are free", COSTS,
            "    if before is None:\n", "    if True:\n", EITHER + "[untuned]"),
     Mutant("questions are free before one training", COSTS,
