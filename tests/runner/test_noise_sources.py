@@ -12,6 +12,7 @@ is brought to standard normals [stream, draw]. Three tests of each:
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,11 @@ from honestdp.engine import Candidate, Linear, Schedule, cohort_training, exampl
 from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
+from honestdp.runner import checking
 from honestdp.runner.private_data import PrivateData
 from honestdp.runner.scoring import noisy_scores
-from honestdp.schema import Categorical, Numeric, Schema, learn
+from honestdp.schema import Categorical, Numeric, Schema, learn, open_rows
+from honestdp.schema.paid_check import Group, PaidCheck
 from search_tables import SCHEMA, asked, spec, table
 
 FALSE_ALARM, DRAWS = 1e-6, 6000
@@ -134,8 +137,21 @@ def categories(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     return np.array([*own, seen[0] / of_columns.noise_multiplier])
 
 
+def checked(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """The counts of a check with many questions, of rows that fit."""
+    check = PaidCheck(tuple(Group("c", ("c",)) for _ in range(DRAWS)), "y", 4, 50.0)
+    plan: Any = SimpleNamespace(check=check, spec=SimpleNamespace(schema=SCHEMA))
+    seen: list[list[float]] = []
+    patch.setattr(checking, "decide", lambda _, noisy: seen.append(noisy) or [])
+    paid: Any = 1
+    checker = checking.Checker(plan, None, paid, randomness, Journal(), True)
+    checker.check(open_rows(SCHEMA, table(4)), None, None)
+    return np.array(seen).reshape(-1, 1) / check.noise
+
+
 SOURCES: list[Source] = [
-    trained, trained_in_torch, scores, sealed_scores, pick, bounds, row_norms, categories
+    trained, trained_in_torch, scores, sealed_scores, pick, bounds, row_norms, categories,
+    checked,
 ]  # fmt: skip
 every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 
