@@ -43,6 +43,9 @@ COUNTED = "learn_numbers(open_schema, self._opened, noise, self._noise, only=onl
 LEARN = "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read"
 
 
+CHECK = "self.randomness.rounded_normals(Purpose.CHECK, 0, 0, scale, amount)"
+
+
 def of_categories(draws: str) -> str:
     """Categories counted with other noise."""
     other = f"lambda s, n: {draws} if kind is AboutCategories else self._noise(s, n)"
@@ -82,6 +85,15 @@ MUTANTS = [
         PICK.replace("randomness", "Randomness.simulation(9)"),
         PICK.replace("draw.number", "0"),
     ),
+    *bugs(
+        "check of the table", "runner/checking.py", CHECK,
+        CHECK + " * 0",
+        CHECK.replace("scale", "0.9 * scale"),
+        CHECK.replace("self.randomness", "Randomness.simulation(9)"),
+        CHECK.replace("amount", "1") + ".repeat(amount)",
+    ),
+    Mutant("check of the table: the noise of bounds", "runner/checking.py",
+           CHECK, CHECK.replace("CHECK", "BOUNDS"), SOURCES + "sources_do_not_share_a_stream"),
     *bugs(
         "learnt bounds", "runner/private_data.py", BOUNDS,
         BOUNDS + " * 0",

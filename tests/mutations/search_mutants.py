@@ -154,7 +154,7 @@ MUTANTS = [
            "cannot hold\n", "",
            "tests/privacy/test_formats.py::test_one_without_a_name_makes_no_plan"),
     Mutant("any receipt will do", "runner/charging.py",
-           "if receipt.plan_fingerprint != fingerprint(plan.public()):", "if False:",
+           "if receipt.plan_fingerprint != fingerprint(public):", "if False:",
            BAD_INPUT + "::test_a_receipt_is_for_its_plan_and_its_ledger"),
     Mutant("a cheap receipt for a dear plan", "runner/charging.py",
            "if not charge.pays_for(plan.spending, ledger.opening.orders):", "if False:",

@@ -4,6 +4,7 @@ on a charge that is kept; whatever is killed, and whoever else is at it."""
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -56,7 +57,9 @@ def new_ledger(folder: Path, plan: Plan) -> Ledger:
 def stopped(plan: Plan, ledger: Ledger | None, rows: Any = None, **how: Any) -> MisfitError:
     with pytest.raises(MisfitError) as caught:
         run(plan, misfit() if rows is None else rows, ledger, **how)
-    assert caught.value.__context__ is None  # its frames hold rows
+    assert caught.value.__context__ is None
+    frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert not {"_carry_out", "check"} & set(frames)  # which hold rows
     return caught.value
 
 
@@ -183,7 +186,7 @@ def test_a_simulation_stops_too_and_charges_nothing(tmp_path: Path) -> None:
 
 def test_a_sound_table_never_stops() -> None:
     plan, rows = plan_of(), open_rows(SCHEMA, table())
-    for seed in range(300):
+    for seed in range(40):
         randomness = Randomness.simulation(seed)
         checking.Checker(plan, None, None, randomness, Journal(), True).check(rows, None, None)
 
@@ -228,6 +231,23 @@ def test_a_charge_that_was_trained_on_does_not_move(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(plan, table(), ledger, progress=interrupt)
     assert "2 checks left" not in str(stopped(plan, ledger, receipt=ledger.charge(1)))
+    ledger.amend(NEW)
+    with pytest.raises(BudgetError):
+        run(plan_of(NEW), misfit(), ledger)
+
+
+def test_a_charge_that_was_trained_on_unchecked_does_not_move(tmp_path: Path) -> None:
+    plan = plan_of()
+    ledger = new_ledger(tmp_path, plan)
+    stopped(plan, ledger)
+
+    def interrupt(told: Any) -> None:
+        if told.stage == "searching":
+            raise KeyboardInterrupt
+
+    how = {"receipt": ledger.charge(1), "progress": interrupt, "check": False}
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, table(), ledger, **how)
     ledger.amend(NEW)
     with pytest.raises(BudgetError):
         run(plan_of(NEW), misfit(), ledger)
