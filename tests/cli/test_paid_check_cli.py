@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from cli_calls import complaint
 
-from honestdp import Ledger, load
+from honestdp import Ledger, load, verify
 
 ROWS = 3000
 SCHEMA = """\
@@ -131,7 +131,7 @@ def test_the_table_is_corrected(story: str, shell) -> None:
     assert ledger.remaining() == left
     (charge,) = ledger.history()
     assert (charge.released, len(charge.askings)) == (True, 2)
-    assert load("run").card.ledger.charge == 1
+    assert verify("run", ledger).receipt.id == 1
     assert accuracy(("age", "dose"), str) > 0.8
 
 
@@ -154,6 +154,7 @@ def test_the_schema_is_corrected(story: str, shell) -> None:
     assert "Charge 1 was stopped by the check of its table and pays for this run" in said.err
     assert ledger.remaining() == left
     assert len(ledger.history()) == 1
+    assert verify("run", ledger).receipt.id == 1
     names = ("AGE", "DOSE") if story == "all missing" else ("age", "dose")
     assert accuracy(names, str.upper if story == "upper case" else str) > 0.8
     assert load("run").card.declared_public["schema_fingerprint"] == ledger.opening.schema
