@@ -258,7 +258,8 @@ def _around(some: _Multisets, at: tuple[Floats, int], above: NDArray[np.bool_]) 
 
 def _multisets(values: Floats, largest: int) -> list[_Multisets]:
     """All multisets of 0, 1, .. `largest` columns of the values. Of each size, those without
-    columns beyond the j-th come first, for every j; the next size has each of them with the j-th added."""
+    columns beyond the j-th come first, for every j; the next size has each of them with the j-th
+    added."""
     points = values.shape[1]
     none = np.zeros(1, dtype=np.int64)
     found = [_Multisets(np.ones((2, 1, 1)), none, none)]
