@@ -38,8 +38,8 @@ IN_TORCH = """            self.key, Purpose.NOISE, numbers, step, scales, part.s
 SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0]"
 PICK = "randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)"
 BOUNDS = "self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)"
-ROW_NORMS = "scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)"
-COUNTED = "learn_numbers(open_schema, self._opened, noise, self._noise, only=only)"
+ROW_NORMS = "scale = learn_row_scale(unscaled.inputs, typical, noise, self._noise)"
+COUNTED = "learn_numbers(schema, self._opened, noise, self._noise, only=only)"
 LEARN = "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read"
 
 

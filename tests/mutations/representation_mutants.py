@@ -24,7 +24,23 @@ COSTS = "planning/role_costs.py"
 TOTAL = "levels[0] + rises @ above"
 COUNTS = "exact = np.bincount(bins[known], minlength=8 * OCTAVES)"
 
+MIXED = "tests/planning/test_pipelines.py::test_"
 MUTANTS = [
+    Mutant("two norms for the price of one", "planning/questions.py",
+           "return one if self.encodings == 1 else Repeated(one, self.encodings)", "return one",
+           MIXED + "every_norm_that_is_learnt_is_paid_for"),
+    Mutant("two encodings learn for the price of one", "planning/pipelines.py",
+           "all(column != known.column for known in found)",
+           "all(column.name != known.column.name for known in found)",
+           MIXED + "columns_that_are_alike_are_asked_about_once"),
+    Mutant("a scale that nobody paid for", "planning/defaults.py",
+           "norms = sum(encoding.learns_scale for encoding in spec.encodings)",
+           "norms = int(any(encoding.learns_scale for encoding in spec.encodings))",
+           MIXED + "every_norm_that_is_learnt_is_paid_for"),
+    Mutant("scored on the rows of another encoding", "runner/run.py",
+           "rows = [data.of(draw).validation for draw in draws]",
+           "rows = [data.of(draws[0]).validation for _ in draws]",
+           "tests/runner/test_mixed_grids.py::test_every_candidate_predicts_by_its_own_encoding"),
     Mutant("categories are counted wherever there are some", "planning/encoding.py",
            "<= MOST_COUNT_NOISE * rows", "<= MOST_COUNT_NOISE * rows * 9",
            PAID + "categories_are_counted_where_their_noise_is_small"),
@@ -52,7 +68,7 @@ MUTANTS = [
            "path = np.cumsum(noisy - FAINT * noise)", "path = np.cumsum(noisy - 4 * noise)",
            TAILS + "a_tail_falls_ends_where_the_sum_is_largest_and_keeps_it"),
     Mutant("what was learnt is not on the card", "runner/publish.py",
-           "        learnt=schema,\n", "",
+           "        learnt=schemas,\n", "",
            "tests/release/test_card.py::test_what_was_learnt_is_on_it_and_in_the_report"),
     Mutant("questions are free", COSTS,
            "    if before is None:\n", "    if True:\n", EITHER + "[untuned]"),
