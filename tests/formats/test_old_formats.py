@@ -5,6 +5,8 @@ Each folder holds a ledger and one run of each procedure, on made-up rows, writt
 format-1: at commit d26db19, where procedures and events stood in files as Python writes them.
 format-2: at commit dcf61bf, where they are dicts. Its cards name their metric and procedure, and
     hold nothing else about them.
+checked: at commit bd8d645, the first whose ledgers hold checks, stops, amendments and moves. One
+    run, whose table did not fit and whose schema was corrected.
 """
 
 from __future__ import annotations
@@ -147,3 +149,13 @@ def test_a_model_predicts(run: str) -> None:
     rows = pd.DataFrame({"age": [10, 90], "ward": ["a", "x"]})
     if released.winner is not None:
         assert set(released.predict(rows)) <= {"no", "yes"}
+
+
+def test_a_ledger_with_checks_opens(tmp_path: Path) -> None:
+    ledger = copied("checked", tmp_path)
+    ledger.check_is_for(Schema.load(HERE / "checked" / "visits.toml"))
+    (charge,) = ledger.history()
+    assert [asking.stopped for asking in charge.askings] == [True, False]
+    assert charge.checks_left == 1
+    assert verify(HERE / "checked" / "run", ledger).receipt == charge.receipt
+    assert "asked 2 times; 3 are paid for" in str(Card.load(HERE / "checked" / "run"))
