@@ -18,7 +18,7 @@ import torch
 
 from honestdp import Ledger, files, make_plan
 from honestdp.errors import SearchError
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.runs import RunCount, Tabulated
 from honestdp.runner.run import run
 from search_tables import PROCEDURES, SCHEMA, asked, table
 
@@ -53,9 +53,18 @@ def form(value: object, seen: tuple[int, ...] = ()) -> object:
     return type(value).__name__
 
 
+def forced(runs: int):
+    """A draw of K that is always this, or the most that a law given as a table has."""
+
+    def draw(self, uniform):
+        return min(runs, self.maximum) if type(self) is Tabulated else runs
+
+    return draw
+
+
 def outside(name: str, runs: int, folder, monkeypatch) -> dict[str, object]:
     """Everything that can be seen of a search whose K is forced."""
-    monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform: runs)
+    monkeypatch.setattr(RunCount, "draw_exactly", forced(runs))
     # So that there is a winner even where a procedure may end with nothing.
     plan = make_plan(asked(name, threshold=1e-9) if "threshold" in name else asked(name))
     path = folder / "toy.ledger"
@@ -115,7 +124,7 @@ def test_a_failure_inside_does_not_tell_how_far_it_was(name, tmp_path, monkeypat
         def breaks(*given, runs=runs, **named):
             raise ValueError(f"broken after {runs} runs on 0.123")
 
-        monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform, runs=runs: runs)
+        monkeypatch.setattr(RunCount, "draw_exactly", forced(runs))
         monkeypatch.setattr("honestdp.runner.run.noisy_scores", breaks)
         ledger = Ledger.create(
             tmp_path / f"{runs}.ledger", schema=SCHEMA, epsilon=3.0,
