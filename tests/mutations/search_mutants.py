@@ -29,6 +29,13 @@ MUTANTS = [
     Mutant("one in the rows, rounded down", "planning/costs.py",
            "    if found >= 1 / rows:", "    if found * rows >= 1:",
            "tests/planning/test_plan.py::test_a_delta_of_one_in_n_is_refused"),
+    Mutant("settings are proposed by scores", "planning/optuna_designs.py",
+           'raise fail("sampler", name, f"{_UNPAID}; take {_listed()}")', "return sampler",
+           "tests/planning/test_optuna_designs.py::test_samplers_that_learn_are_refused[GPSampler]"),
+    Mutant("numbers get the steps of classes", "planning/named_grids.py",
+           "default = facts.setting", "default = balanced(2)",
+           "tests/planning/test_named_grids.py::test_whether_rows_are_wide_is_what_the_default_"
+           "goes_by"),
     Mutant("a pick priced at half", "planning/role_costs.py",
            "Pure(math.nextafter(1 / noise, math.inf))", "Pure(0.5 / noise)",
            PLAN + "::test_both_sides_go_through_the_whole_procedure"),
