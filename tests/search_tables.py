@@ -13,7 +13,7 @@ SCHEMA = Schema(
     columns=(
         Numeric(name="x", bounds=(0.0, 1.0), encode="linear"),
         Numeric(name="z", bounds=(0.0, 1.0), encode="linear"),
-        Categorical(name="c", categories=("a", "b")),
+        Categorical(name="c", categories=("a", "b"), rare="keep"),
     ),
     target=Target(column="y", classes=("no", "yes")),
     row_scale=1.0,  # rows as they are

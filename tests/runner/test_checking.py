@@ -68,7 +68,7 @@ def stopped(plan: Plan, ledger: Ledger | None, rows: Any = None, **how: Any) -> 
 
 def test_a_plan_pays_for_every_asking() -> None:
     plan, plain = plan_of(), make_plan(spec(epsilon=8.0))
-    (question,) = plan.questions
+    question = plan.questions.get(AboutFit)
     assert question.event == Repeated(Gaussian(plan.check.noise_multiplier), CHECKS)
     charged = plan.spending.curve
     search = plan.role_costs.curve(plan.delta).at(charged.orders)

@@ -27,7 +27,7 @@ from honestdp.schema import (
     Text,
 )
 from honestdp.schema.simulate import MOST_CELLS, STAMP, make_up
-from honestdp.testing import columns
+from honestdp.testing import column_cells, columns
 
 COLUMNS = (
     Numeric(name="age", bounds=(0, 110)),
@@ -145,4 +145,4 @@ def test_the_contract_catches_wrong_cells(monkeypatch: pytest.MonkeyPatch) -> No
     ):
         monkeypatch.setattr(Numeric, "made_up", lambda self, rows, source, f=made: f(rows, source))
         with pytest.raises(AssertionError, match=said):
-            columns._check_made_up(column, columns._schema(column, ()))
+            column_cells.check_made_up(column, columns._schema(column, ()))
