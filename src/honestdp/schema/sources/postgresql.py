@@ -42,12 +42,12 @@ def _psycopg(connection: Any) -> None:
     from psycopg.postgres import types
     from psycopg.pq import Format
 
-    class Unchanged(Loader):  # type: ignore[misc]
+    class Unchanged(Loader):
         def load(self, data: Any) -> Any:
             return bytes(data)
 
     def forgiving(original: Any) -> type[Any]:
-        class Forgiving(Loader):  # type: ignore[misc]
+        class Forgiving(Loader):
             def __init__(self, oid: int, context: Any = None) -> None:
                 super().__init__(oid, context)
                 self._original = original(oid, context)
