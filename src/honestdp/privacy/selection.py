@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +175,10 @@ def profile_bound(profile: Profile, runs: RunCount) -> BestOf:
     return BestOf(profile, runs.mean, _runs_shift(profile, runs))
 
 
+@lru_cache(maxsize=64)
 def _runs_shift(profile: Profile, runs: RunCount) -> float:
+    """Lambda of `profile_bound`. It does not depend on delta, of which a search that follows
+    questions is asked for dozens."""
     if type(runs) in (TruncatedNegativeBinomial, Poisson, Binomial):
         # Of these f' is a power of a linear function, or exponential; of no other law is it known.
         return selection_shift(profile, runs.log_derivative_tail, at_corners=True)
