@@ -57,16 +57,20 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Tests write thousands of small files, each synced to its disk: into memory where there is room.
+MEMORY := $(shell test -w /dev/shm && test $$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }') -gt 4000000 && echo TMPDIR=/dev/shm)
+PYTEST := $(MEMORY) OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
 # Processes with one thread each, one a core; slow tests often wait for others, so one more.
 test: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST) -n 2 --dist worksteal
 
 test-slow: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "slow and not nightly"
+	$(PYTEST) -n 3 --dist worksteal -m "slow and not nightly"
 
 # What it found: every test by name with its outcome, and the slowest with their times.
 test-nightly: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m nightly -v -rA --durations=0
+	$(PYTEST) -n 2 --dist worksteal -m nightly -v -rA --durations=0
 
 browser:
 	@command -v chromium chromium-browser google-chrome || { export DEBIAN_FRONTEND=noninteractive; \
