@@ -113,7 +113,7 @@ class Grid:
         """
         # RandomState draws the same numbers in every version of NumPy: draws from lists stay the
         # same. What a distribution's own `rvs` makes of them is SciPy's, and may change with it.
-        source = np.random.RandomState(_checked_seed(seed))
+        source = np.random.RandomState(checked_seed(seed))
         rows = range(positive_integer("count", count))
         return cls(tuple({n: _drawn(n, v, source) for n, v in values.items()} for _ in rows))
 
@@ -147,7 +147,7 @@ class Grid:
         """
         from honestdp.planning.optuna_designs import drawn_by_optuna
 
-        return cls(drawn_by_optuna(space, n, sampler, _checked_seed(seed)))
+        return cls(drawn_by_optuna(space, n, sampler, checked_seed(seed)))
 
     @classmethod
     def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
@@ -233,7 +233,7 @@ def follows_noise(setting: Setting) -> bool:
     return optimizers.get(setting.get("rule", DEFAULT_RULE)).follows_noise
 
 
-def _checked_seed(seed: object) -> int:
+def checked_seed(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
         raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
     return int(seed)
