@@ -89,7 +89,9 @@ class PrivateData:
         learner = Learner(encodings, plan.questions, opened, target, randomness)
         learnt = journal.learnt(learner.learn)
         found = [learner.encoded(i, learnt_by(encodings, i, learnt)) for i in range(len(encodings))]
-        journal.check_rows(lambda: (part for _, encoded in found for part in encoded_bytes(encoded)))
+        journal.check_rows(
+            lambda: (part for _, encoded in found for part in encoded_bytes(encoded))
+        )
         chosen = None
         if plan.share is not None:  # every row by its own coin: in the subset, or in the rest
             chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)

@@ -138,7 +138,9 @@ def check_call(plan: object, report: object, workers: object) -> None:
         positive_integer("workers", workers)
 
 
-def opened_executor(executor: str | Executor, workers: int | None) -> AbstractContextManager[Executor]:
+def opened_executor(
+    executor: str | Executor, workers: int | None
+) -> AbstractContextManager[Executor]:
     """The executor to train with: a named one is made here, and closed when the block ends."""
     if isinstance(executor, Executor):
         if workers is not None:
