@@ -158,7 +158,7 @@ def _opened(schema: Schema, public: Any, target: Any) -> _PublicRows:
         if serious:
             raise InputError(
                 f"public: {found.source}: column {column.name!r}: {serious[0]}; correct the public "
-                "rows (`honestdp check --public` shows all), or leave them out"
+                "rows (`honestdp schema check` shows all), or leave them out"
             )
     if len(known) < FEWEST:
         raise InputError(
