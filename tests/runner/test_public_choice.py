@@ -159,11 +159,14 @@ class Watched(LocalExecutor):
         return super().train(work, begun)
 
 
-@pytest.mark.parametrize(("rows", "public"), [(ROWS, PUBLIC), (40, 300), (5000, 60)])
-def test_public_rows_train_with_the_noise_of_the_plan(rows, public):
+@pytest.mark.parametrize(
+    ("rows", "public", "lot_size"), [(ROWS, PUBLIC, 40), (40, 300, 20), (5000, 60, 300)]
+)
+def test_public_rows_train_with_the_noise_of_the_plan(rows, public, lot_size):
     """As many steps, the same noise in a mean gradient, at most as many rows as are protected."""
     watched = Watched()
-    found = choose_on_public(wanted(rows=rows), table(public, seed=2), executor=watched)
+    asked = wanted(rows=rows, lot_size=lot_size)
+    found = choose_on_public(asked, table(public, seed=2), executor=watched)
     plan = make_plan(found)
     fraction = plan.noise_multiplier / plan.training.lot_size
     for work in watched.works:
@@ -255,6 +258,6 @@ def test_a_choice_goes_with_its_setting(chosen):
         choose_on_public({}, table(PUBLIC))
     with pytest.raises(InputError, match="seed"):
         choose_on_public(wanted(), table(PUBLIC), seed=-1)
-    with pytest.raises(InputError, match="chosen_on: .*chosen is none of the compared"):
+    with pytest.raises(InputError, match=r"chosen_on: .*chosen is none of the compared"):
         PublicChoice.from_json(chosen.chosen_on.model_copy(update={"chosen": 9}).model_dump_json())
     assert PublicChoice.from_json(chosen.chosen_on.model_dump_json()) == chosen.chosen_on
