@@ -29,6 +29,7 @@ __all__ = [
     "__version__",
     "affordable",
     "check",
+    "choose_on_public",
     "cost_table",
     "load",
     "make_plan",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from honestdp.release.card import Card, verify
     from honestdp.release.released import Release
     from honestdp.release.saved import load
+    from honestdp.runner.choosing import choose_on_public
     from honestdp.runner.run import run
     from honestdp.schema import Schema
     from honestdp.schema.check import check
@@ -90,6 +92,7 @@ _HOMES = {
     "TableCheck": "honestdp.schema.table_check",
     "affordable": "honestdp.planning.affordable",
     "check": "honestdp.schema.check",
+    "choose_on_public": "honestdp.runner.choosing",
     "cost_table": "honestdp.planning.costs",
     "load": "honestdp.release.saved",
     "make_plan": "honestdp.planning.make",

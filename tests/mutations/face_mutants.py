@@ -20,7 +20,7 @@ MUTANTS = [
            "        if False:\n            file.check(",
            TUNE + "::test_a_table_that_is_not_the_schemas_is_found_before_it_is_paid"),
     Mutant("the table itself is called public", "cli/tune.py",
-           "if public is not None and same_table(table, public):", "if data == test:",
+           "if file is not None and same_table(table, file):", "if data == test:",
            TUNE + "::test_the_table_itself_is_no_public_test"),
     Mutant("a copy of the table is called public", "schema/files.py",
            "            same &= chunk == second.read(_CHUNK)", "            same = False",

@@ -15,6 +15,7 @@ import neighbour_mutants
 import noise_mutants
 import paper_mutants
 import privacy_mutants
+import public_mutants
 import pytest
 import release_mutants
 import representation_mutants
@@ -25,7 +26,7 @@ from seeded import Mutant, Warm, check_caught, check_line, check_test, name
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
-    check_mutants, representation_mutants, subset_mutants,
+    check_mutants, representation_mutants, subset_mutants, public_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

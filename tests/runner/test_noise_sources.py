@@ -142,7 +142,9 @@ def checked(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     check = PaidCheck(tuple(Group("c", ("c",)) for _ in range(DRAWS)), "y", 4, 50.0)
     plan: Any = SimpleNamespace(check=check, spec=SimpleNamespace(schema=SCHEMA))
     seen: list[list[float]] = []
-    patch.setattr(paid_check, "counts", lambda *_: np.zeros(DRAWS + 2, np.int64))  # slow, of so many
+    patch.setattr(
+        paid_check, "counts", lambda *_: np.zeros(DRAWS + 2, np.int64)
+    )  # slow, of so many
     patch.setattr(checking, "decide", lambda _, noisy: seen.append(noisy) or [])
     paid: Any = 1
     checker = checking.Checker(plan, None, paid, randomness, Journal(), True)

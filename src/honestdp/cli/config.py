@@ -18,13 +18,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from honestdp.errors import InputError, fail
 
-PATHS = ("data", "schema", "ledger", "out", "test")
-TABLES = ("data", "test")  # of the paths: a file, a folder, a URL, or a list of them
+if TYPE_CHECKING:
+    from honestdp.planning.spec import Spec
+
+PATHS = ("data", "schema", "ledger", "out", "test", "public")
+TABLES = ("data", "test", "public")  # of the paths: a file, a folder, a URL, or a list of them
 READING = ("delimiter", "decimal", "encoding", "sheet", "query")  # how a table is read
+CHOSEN_ON = "chosen_on"  # what a run stores of a choice on public rows, so that it is not made anew
 _OPTIONS = "procedure_options"
 _LARGEST = 10_000_000  # bytes of a configuration file
 
@@ -73,6 +77,15 @@ class TuneConfig:
         """The settings that are fields of `Spec`."""
         return {name: v for name, v in self.values.items() if name in _facts()}
 
+    def with_choice(self, spec: Spec) -> TuneConfig:
+        """The configuration to store with a run: a setting that was chosen on public rows instead
+        of these rows, which may be gone when the run is resumed."""
+        if spec.chosen_on is None:
+            return self
+        kept = {name: value for name, value in self.values.items() if name != "public"}
+        kept |= {"procedure": spec.procedure, "grid": json.dumps([spec.chosen_on.setting])}
+        return TuneConfig({**kept, CHOSEN_ON: json.dumps(spec.chosen_on.public())})
+
     def to_toml(self, base: Path) -> str:
         """The configuration as TOML, with paths relative to this folder and without passwords."""
         from honestdp.schema import toml
@@ -93,6 +106,7 @@ _KINDS: tuple[tuple[str, Any, str], ...] = (
     ("seed", int, "a whole number"),
     ("target", str, "the name of a column"),
     ("executor", str, "the name of an executor"),
+    (CHOSEN_ON, str, "as a run has stored it"),
 )
 
 
@@ -100,7 +114,8 @@ def _facts() -> tuple[str, ...]:
     """The fields of `Spec` that are settings of the same name."""
     from honestdp.planning.spec import Spec
 
-    return tuple(f.name for f in fields(Spec) if f.init and f.name not in ("schema", "rows"))
+    others = ("schema", "rows", CHOSEN_ON)
+    return tuple(f.name for f in fields(Spec) if f.init and f.name not in others)
 
 
 def _with_options(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.config import READING, TuneConfig
+from honestdp.cli.config import CHOSEN_ON, READING, TuneConfig
 from honestdp.cli.console import Console, Stopped, agrees
 from honestdp.cli.options import (
     Decimal,
@@ -35,6 +35,7 @@ from honestdp.errors import (
 if TYPE_CHECKING:
     from honestdp.ledger import Ledger
     from honestdp.planning.plan import Plan
+    from honestdp.planning.spec import Spec
     from honestdp.release.released import Release
     from honestdp.schema import Schema, TableFile
 
@@ -131,6 +132,14 @@ def command(
             "protected. A copy of the table is refused; a part of it would go unnoticed.",
         ),
     ] = None,
+    public: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Public rows to compare the settings of the grid on, free of charge; the table "
+            "then pays for one training. They are not protected, nor is a row that is in both.",
+        ),
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -154,7 +163,7 @@ def command(
         "data": data or None, "schema": schema, "target": target, "epsilon": epsilon,
         "delta": delta, "procedure": procedure, "model": model, "grid": grid, "steps": steps,
         "lot_size": lot_size, "rows": rows, "executor": executor, "ledger": ledger, "out": out,
-        "test": test, "seed": seed, "delimiter": delimiter, "decimal": decimal,
+        "test": test, "public": public, "seed": seed, "delimiter": delimiter, "decimal": decimal,
         "encoding": encoding, "sheet": sheet, "query": query,
         "check": False if no_check else None,
     }  # fmt: skip
@@ -206,18 +215,23 @@ def _tune(
         if "seed" in config.values and "ledger" in config.values:
             raise seed_and_ledger("seed", config.values["seed"])
         executor = _executor(config)
-        schema, table, test = _tables(config)
+        schema, table, test, public = _tables(config)
         facts = {"epsilon": 1.0, **config.facts} if _is_adult(config) else config.facts
         if "epsilon" not in facts:
             raise InputError("epsilon: none; give the budget, such as --epsilon 1")
+        facts |= _stored_choice(config)
         spec = Spec(schema=schema, rows=_rows(config, table, schema), **facts)
+    if public is not None:
+        spec = _chosen(spec, public, executor, console)
+    with console.busy("planning"):
         plan = make_plan(spec)
     console.note("The plan", style="bold green")
     console.note(f"{plan}\n  (`honestdp words` explains each term)\n")
     if plan.spec.rows < FEW:
         console.note(f"Fewer than {FEW} rows: a small epsilon leaves little to learn from.\n")
     if dry_run:
-        done = "a dry run: nothing was charged, trained or written"
+        but = "" if public is None else ", but for what was trained on the public rows"
+        done = f"a dry run: nothing was charged, trained or written{but}"
         console.answer(f"{done}{_would_fit(config, plan, table)}", plan.public())
         return
     out = config.path("out") or Path(f"{schema.name}-run")
@@ -230,12 +244,30 @@ def _tune(
         raise typer.Exit(NOTHING)
 
 
-def _tables(config: TuneConfig) -> tuple[Schema, Any, Any]:
-    """The schema, the table (only the header of a file is read), and public rows to test on."""
+def _stored_choice(config: TuneConfig) -> dict[str, Any]:
+    """The choice on public rows that an interrupted run has stored, if it has."""
+    from honestdp.planning.public_choice import PublicChoice
+
+    stored = config.values.get(CHOSEN_ON)
+    return {} if stored is None else {CHOSEN_ON: PublicChoice.from_json(stored)}
+
+
+def _chosen(spec: Spec, public: TableFile, executor: str, console: Console) -> Spec:
+    """The spec with the setting that is best on public rows."""
+    with console.busy("comparing the settings on the public rows"):
+        from honestdp.runner.choosing import choose_on_public
+
+        return choose_on_public(spec, public, executor=executor)
+
+
+def _tables(config: TuneConfig) -> tuple[Schema, Any, Any, TableFile | None]:
+    """The schema, the table (only the header of a file is read), public rows to test on, and public
+    rows to choose on."""
     from honestdp.schema import Schema, TableFile
     from honestdp.schema.files import same_table
 
     data, place, test = config.places("data"), config.path("schema"), config.places("test")
+    open_ = config.places("public")
     reading = {name: config.values[name] for name in READING if name in config.values}
     if data is None:
         if place is not None:
@@ -243,7 +275,8 @@ def _tables(config: TuneConfig) -> tuple[Schema, Any, Any]:
         from honestdp.datasets import adult
 
         schema, table, rows = adult()
-        return schema, table, rows if test is None else _test_rows(test, reading)
+        chosen = None if open_ is None else _public_rows(open_, reading)
+        return schema, table, rows if test is None else _public_rows(test, reading), chosen
     table = TableFile(data, **reading)
     if place is None:
         way = f"honestdp schema {' '.join(map(_quoted, data))} --out schema.toml"
@@ -252,18 +285,20 @@ def _tables(config: TuneConfig) -> tuple[Schema, Any, Any]:
     goal = schema.target.column
     if config.values.get("target") not in (None, goal):
         raise fail("target", config.values["target"], f"the schema's target is {goal!r}")
-    public = None if test is None else _test_rows(test, reading)
-    for file in (table, public):  # before anything is charged
+    tested = None if test is None else _public_rows(test, reading)
+    chosen = None if open_ is None else _public_rows(open_, reading)
+    for file in (table, tested, chosen):  # before anything is charged
         if file is not None:
             file.check([goal])  # first: without a header, a wildcard's names would be cells
             file.check([*schema.input_names, goal])
-    if public is not None and same_table(table, public):
-        why = "is the protected table or a copy of it, whose accuracy is not paid for"
-        raise fail("test", str(public), f"{why}; give public rows, or leave --test out")
-    return schema, table, public
+    for name, file, what in (("test", tested, "accuracy"), ("public", chosen, "best setting")):
+        if file is not None and same_table(table, file):
+            why = f"is the protected table or a copy of it, whose {what} is not paid for"
+            raise fail(name, str(file), f"{why}; give public rows, or leave --{name} out")
+    return schema, table, tested, chosen
 
 
-def _test_rows(places: list[str], reading: Mapping[str, str]) -> TableFile:
+def _public_rows(places: list[str], reading: Mapping[str, str]) -> TableFile:
     """Public rows: written like the table, as far as that fits them; a query is in their URL."""
     from honestdp.schema import TableFile
     from honestdp.schema.sources.opening import options_of
@@ -429,6 +464,7 @@ def _carried_out(
 
     stored = {**config.values, "out": out, "check": plan.spec.check}
     stored |= {"ledger": ledger.path} if ledger else {}
+    stored_config = TuneConfig(stored).with_choice(plan.spec)
     bar = nullcontext() if console.silent else Bar(simulated=ledger is None)
     try:
         with bar as progress:
@@ -440,7 +476,7 @@ def _carried_out(
                 folder=out,
                 progress=progress,
                 executor=executor,
-                config=TuneConfig(stored).to_toml(out),
+                config=stored_config.to_toml(out),
                 check=ask,
             )
     except Interrupted as stop:

@@ -34,9 +34,11 @@ from honestdp.ledger import Ledger
 from honestdp.models.base import OPTION
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
+from honestdp.planning.public_choice import CHOSEN_ON
 from honestdp.planning.spec import Spec
 from honestdp.release.released import Release
 from honestdp.release.saved import load
+from honestdp.runner.choosing import choose_on_public
 from honestdp.schema import Schema
 from honestdp.schema.infer import NAME, infer_schema
 
@@ -95,6 +97,9 @@ class HonestSearch(FittedSearch):
         check: Whether to ask first, with noise that is paid for, if the table fits its schema, and
             to stop if it does not; left out where rows are few. The charge of a fit that was
             stopped pays for the next one.
+        public: Rows declared public, (X, y) or X with the target as a column, on which the settings
+            of the grid are compared, free of charge; the protected rows then pay for one training.
+            They are not protected, nor is a record that they share with the protected rows.
         executor: Where to train: "local", or another that is registered.
         random_state: None, or a whole number: then a SIMULATION, NOT PRIVATE.
         progress: Whether to show a bar in a terminal or a notebook.
@@ -147,6 +152,7 @@ class HonestSearch(FittedSearch):
         steps: int | None = None,
         validation: float = 0.2,
         check: bool = True,
+        public: Any = None,
         executor: str | Executor = "local",
         random_state: int | None = None,
         progress: bool = True,
@@ -168,6 +174,7 @@ class HonestSearch(FittedSearch):
         self.steps = steps
         self.validation = validation
         self.check = check
+        self.public = public
         self.executor = executor
         self.random_state = random_state
         self.progress = progress
@@ -221,7 +228,7 @@ class HonestSearch(FittedSearch):
     # The plan
 
     def plan(self, n: int) -> Plan:
-        """Plan what `fit` on a table of n rows would do and cost; reads no data.
+        """Plan what `fit` on a table of n rows would do and cost; reads no data but public rows.
 
         Args:
             n: Number of rows.
@@ -235,7 +242,21 @@ class HonestSearch(FittedSearch):
         self._check()
         if self._infers:
             raise fail("schema", INFER, "is read off the rows by fit; a plan needs a declared one")
-        return make_plan(self._spec(self._declared(), n))
+        schema = self._declared()
+        return make_plan(self._chosen(self._spec(schema, n), schema))
+
+    def _chosen(self, spec: Spec, schema: Schema) -> Spec:
+        """The spec with the setting that is best on public rows, if there are any."""
+        if self.public is None:
+            return spec
+        X, y = self.public if isinstance(self.public, tuple) else (self.public, None)  # noqa: N806
+        try:
+            target = target_of(y)
+            rows = Rows.of(X).named_for([column.name for column in schema.columns])
+            table, _, _ = self._columns(rows, schema, target is not None)
+        except InputError as error:
+            raise InputError(f"public: {error}") from None
+        return choose_on_public(spec, table, target, executor=self.executor)
 
     @property
     def _infers(self) -> bool:
@@ -274,6 +295,8 @@ class HonestSearch(FittedSearch):
             checked_dtype(self.class_dtype)
         if self.options is not None and not isinstance(self.options, Mapping):
             raise InputError(f"options: is of type {type(self.options).__name__}; give a dict")
+        if isinstance(self.public, tuple) and len(self.public) != 2:
+            raise InputError(f"public: a tuple of {len(self.public)}; give (X, y), or X alone")
         known = self._further()
         for name, value in (self.options or {}).items():
             if name not in known:
@@ -283,7 +306,7 @@ class HonestSearch(FittedSearch):
 
     def _further(self) -> list[str]:
         """The fields of `Spec` that are not parameters of the estimator."""
-        own = {*self._get_param_names(), "rows"}
+        own = {*self._get_param_names(), "rows", CHOSEN_ON}
         return [field.name for field in fields(Spec) if field.name not in own]
 
     def _declared(self) -> Schema:
@@ -353,6 +376,8 @@ class HonestSearch(FittedSearch):
             Interrupted: On Ctrl-C in a run that can be resumed.
         """
         self._check()
+        if any(X is part for part in _parts(self.public)):
+            raise InputError("public: is the protected X itself; give public rows, or leave it out")
         rows, target = Rows.of(X), target_of(y)
         if self._simulates:  # never for protected rows: one record may decide the outcome
             inputs.check_cells(rows, target)
@@ -360,7 +385,7 @@ class HonestSearch(FittedSearch):
             raise InputError("X: has 1 sample; a search needs more")
         schema = self._inferred(rows, target) if self._infers else self._declared()
         rows = rows.named_for([column.name for column in schema.columns])
-        plan = make_plan(self._spec(schema, rows.count))
+        plan = make_plan(self._chosen(self._spec(schema, rows.count), schema))
         if self.on_candidate is not None and not plan.shows_all:
             raise InputError(
                 f"on_candidate: {plan.procedure.name} releases the winner alone; leave it out, or "
@@ -492,6 +517,13 @@ class HonestSearch(FittedSearch):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": representation.text(self), "text/html": representation.html(self)}
+
+
+def _parts(public: Any) -> tuple[Any, ...]:
+    """The tables of what is given as public rows."""
+    if public is None:
+        return ()
+    return public if isinstance(public, tuple) else (public,)
 
 
 def _places(width: int) -> tuple[str, ...]:

@@ -38,7 +38,8 @@ def make_plan(spec: Spec) -> Plan:
     """
     if spec.procedure == AUTO:
         return _choose(spec)
-    return _plan(spec, spec.request.among(len(defaults.grid(spec))), "asked for")
+    reason = "asked for" if spec.chosen_on is None else spec.chosen_on.reason
+    return _plan(spec, spec.request.among(len(defaults.grid(spec))), reason)
 
 
 def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
@@ -111,6 +112,7 @@ def _choose(spec: Spec) -> Plan:
     count = len(defaults.grid(spec))
     if count == 1:
         given = "the grid has one setting" if spec.grid is not None else _WHY_UNTUNED
+        given = given if spec.chosen_on is None else spec.chosen_on.reason
         return _plan(spec, Untuned(1), given)
     hit = spec.wanted_hit_probability
     most = MOST_RUNS if spec.most_runs is None else spec.most_runs

@@ -16,6 +16,7 @@ from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
 from honestdp.planning.outside import outside_parts
 from honestdp.planning.pipelines import learnt_key, open_columns
+from honestdp.planning.public_choice import CHOSEN_ON
 from honestdp.planning.questions import AboutFit, Questions
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
@@ -248,6 +249,7 @@ class Plan:
             "epsilon": self.epsilon,
             "delta": self.delta,
             **({"outside": list(self.outside)} if self.outside else {}),
+            **({} if spec.chosen_on is None else {CHOSEN_ON: spec.chosen_on.public()}),
         }
 
     @property

@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from honestdp.errors import (
+    InputError,
     fail,
     instance,
     open_unit,
@@ -25,6 +26,7 @@ from honestdp.planning.encoding import is_wide, with_encoding
 from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
 from honestdp.planning.named_grids import GridFacts, named_grid
 from honestdp.planning.pipelines import Pipeline, RowEncoding, choice
+from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
 from honestdp.procedures.base import HIT_PROBABILITY
@@ -76,6 +78,8 @@ class Spec:
             error for numbers.
         procedure_options: Further options, by name: those of a procedure that is not in the
             library, or the `law` of "random-subset".
+        chosen_on: The comparison on public rows that the one setting of the grid comes from; only
+            `choose_on_public` makes it.
 
     Attributes:
         pipelines: The models, with the encodings of their rows, that its settings choose, in the
@@ -116,6 +120,7 @@ class Spec:
     bound: str | None = None
     metric: str | None = None
     procedure_options: Mapping[str, Any] = field(default_factory=dict)
+    chosen_on: PublicChoice | None = None
     pipelines: tuple[Pipeline, ...] = field(init=False, repr=False)
     pipeline_of: tuple[int, ...] = field(init=False, repr=False)
     encodings: tuple[RowEncoding, ...] = field(init=False, repr=False)
@@ -137,6 +142,7 @@ class Spec:
         self._check_model()
         self._check_metric()
         self._check_options()
+        self._check_choice()
 
     def _check_model(self) -> None:
         if self.model is None:
@@ -209,6 +215,17 @@ class Spec:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
         further = {name: known[name](name, value) for name, value in self.procedure_options.items()}
         object.__setattr__(self, "procedure_options", further)
+
+    def _check_choice(self) -> None:
+        if self.chosen_on is None:
+            return
+        instance(PublicChoice, CHOSEN_ON, self.chosen_on, "one that choose_on_public makes")
+        settings = self.grid.settings if isinstance(self.grid, Grid) else ()
+        if [dict(one) for one in settings] != [self.chosen_on.setting]:
+            raise InputError(
+                f"{CHOSEN_ON}: the grid is not the one setting that was chosen on public rows; "
+                "give the whole grid to choose_on_public"
+            )
 
     @property
     def request(self) -> Request:

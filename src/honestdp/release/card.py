@@ -2,8 +2,9 @@
 
 Its items are those of "How to DP-fy ML" (Ponomareva et al. 2023, section 5.3) and of the
 OpenDP/NIST deployment registry. Public facts only. It never shows how many candidates a best-of-K
-search ran, losers and their scores, seeds of noise or coins, or hashes of data. It does show the
-seed of the split, which is public and determines which rows were held out.
+search ran, losers and their scores, seeds of noise or coins, or hashes of protected rows. It does
+show the seed of the split, which is public and determines which rows were held out; and, where
+settings were compared on rows declared public, all scores of that and a hash of these rows.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from honestdp.errors import InputError
 from honestdp.json_files import Part, digest, from_json, sha256, to_json
 from honestdp.ledger import Charge, Ledger
 from honestdp.metrics import Metric, default_metric, metrics
+from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.procedures import procedures
 from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = ("metric_facts", "procedure_facts", "learnt")
+_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON)
 
 
 class Guarantee(Part):
@@ -176,6 +178,8 @@ class Card(Part):
         procedure_facts: What the procedure released; None on earlier cards, see `releases_all`.
         learnt: What was learnt from the rows before the training; empty if nothing was, None on
             earlier cards.
+        chosen_on: The comparison, on rows declared public, that the setting comes from; None if
+            there was none.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -206,6 +210,7 @@ class Card(Part):
     metric_facts: MetricFacts | None = None
     procedure_facts: ProcedureFacts | None = None
     learnt: tuple[LearntFact, ...] | None = None
+    chosen_on: PublicChoice | None = None
 
     @property
     def metric(self) -> MetricFacts:
@@ -332,6 +337,7 @@ class Card(Part):
             f"Released: {self.released}",
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
+            *_chosen_on(self),
             "",
             "What touched the data, all covered by the one guarantee:",
             *(f"- {a.what}: {a.mechanism}, noise {a.noise:.6g}." for a in self.covered),
@@ -363,6 +369,26 @@ def _side(card: Card) -> str:
         return ""
     side = card.accounting.larger_side
     return f" Of the two parts of the table the {side} part costs more, and counts."
+
+
+def _chosen_on(card: Card) -> list[str]:
+    """The comparison on public rows; its figures cost no protected record anything."""
+    found = card.chosen_on
+    if found is None:
+        return []
+    times = "once" if found.trainings == 1 else f"{found.trainings} times"
+    lines = [
+        "",
+        f"Its setting was {found.reason} (SHA-256 {found.sha256}). That they are public is the "
+        "word of whoever ran this; no protected row had a part in it. Each setting was trained "
+        f"{times} on some of these rows and scored on the others (mean {found.metric}, seed "
+        f"{found.seed}):",
+    ]
+    for place, one in enumerate(found.compared):
+        setting = ", ".join(f"{name}={value}" for name, value in one.setting.items())
+        mark = " (chosen)" if place == found.chosen else ""
+        lines.append(f"- {setting}: {one.score:.4f}{mark}")
+    return lines
 
 
 def _learnt(card: Card) -> list[str]:

@@ -103,6 +103,7 @@ def build_card(
             "how long the run took and what memory it used",
             "flaws of the operating system's random numbers",
             "what the declared facts themselves reveal",
+            *(() if spec.chosen_on is None else (spec.chosen_on.not_covered,)),
         ),
         procedure=plan.procedure.name,
         reason=plan.reason,
@@ -118,6 +119,7 @@ def build_card(
             releases_all=plan.procedure.releases_all, selects=plan.procedure.selects
         ),
         learnt=None if learnt is None else _learnt(plan, learnt),
+        chosen_on=spec.chosen_on,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -23,7 +23,7 @@ from honestdp.errors import InputError, fail
 from honestdp.ledger import Receipt
 from honestdp.planning.pipelines import RowEncoding, learnt_by, learnt_key, open_columns
 from honestdp.planning.plan import Plan
-from honestdp.planning.questions import AboutCategories, AboutColumns, AboutNorms
+from honestdp.planning.questions import AboutCategories, AboutColumns, AboutNorms, Questions
 from honestdp.planning.spec import Spec
 from honestdp.procedures import Draw
 from honestdp.randomness import Purpose, Randomness
@@ -85,11 +85,13 @@ class PrivateData:
         """Read, encode and split the table."""
         if receipt is None and not randomness.simulated:
             raise InputError("receipt: none; the data is opened only after a charge")
-        learner = _Learner(plan, opened_table(plan, table), target, randomness)
+        encodings, opened = plan.spec.encodings, opened_table(plan, table)
+        learner = Learner(encodings, plan.questions, opened, target, randomness)
         learnt = journal.learnt(learner.learn)
-        encodings = plan.spec.encodings
         found = [learner.encoded(i, learnt_by(encodings, i, learnt)) for i in range(len(encodings))]
-        journal.check_rows(lambda: (part for _, encoded in found for part in _bytes(encoded)))
+        journal.check_rows(
+            lambda: (part for _, encoded in found for part in encoded_bytes(encoded))
+        )
         chosen = None
         if plan.share is not None:  # every row by its own coin: in the subset, or in the rest
             chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)
@@ -112,8 +114,8 @@ def _split_up(
     training, validation = split(plan)
     first, last = schedules(plan)
     if last is None:
-        part = Part(_examples(encoded, training), first)
-        scored = _examples(encoded, validation) if len(validation) else None
+        part = Part(picked(encoded, training), first)
+        scored = picked(encoded, validation) if len(validation) else None
         return EncodedRows(schema, part, scored, None)
     assert chosen is not None
     return EncodedRows(
@@ -189,17 +191,28 @@ def split(plan: Plan) -> tuple[Rows, Rows]:
     return np.sort(order[:cut]), np.sort(order[cut:])
 
 
-class _Learner:
-    """Learns with noise what a plan leaves open, and encodes the rows once. Sensitive."""
+class Learner:
+    """Learns with noise what a plan leaves open, and encodes the rows once. Sensitive.
 
-    def __init__(self, plan: Plan, opened: Any, target: Any, randomness: Randomness) -> None:
-        self._plan, self._opened, self._target = plan, opened, target
+    encodings: Those of the plan. questions: What they leave open, with its noise.
+    """
+
+    def __init__(
+        self,
+        encodings: Sequence[RowEncoding],
+        questions: Questions,
+        opened: Table,
+        target: Any,
+        randomness: Randomness,
+    ) -> None:
+        self._encodings, self._questions = encodings, questions
+        self._opened, self._target = opened, target
         self._randomness, self._streams = randomness, count()
         self._unscaled: dict[int, Encoded] = {}  # by encoding
 
     def learn(self) -> dict[str, Numbers]:
         """What is learnt, by key (`planning.pipelines.learnt_key`)."""
-        encodings, questions = self._plan.spec.encodings, self._plan.questions
+        encodings, questions = self._encodings, self._questions
         found: dict[str, Numbers] = {}
         for kind in (AboutColumns, AboutCategories):
             asked = questions.get(kind)
@@ -224,7 +237,7 @@ class _Learner:
 
     def encoded(self, place: int, learnt: Mapping[str, Numbers]) -> tuple[Schema, Encoded]:
         """The schema of one encoding with what was learnt, and the rows by it."""
-        encoding = self._plan.spec.encodings[place]
+        encoding = self._encodings[place]
         try:
             schema = with_learnt(encoding.schema, learnt)
         except InputError:  # its text shows learnt values, and another attempt would learn others
@@ -245,7 +258,7 @@ class _Learner:
         return self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)
 
 
-def _bytes(encoded: Encoded) -> Iterator[bytes]:
+def encoded_bytes(encoded: Encoded) -> Iterator[bytes]:
     """The whole encoded table as bytes, for a digest. Sensitive."""
     inputs = encoded.inputs
     dense = isinstance(inputs, np.ndarray)
@@ -254,7 +267,8 @@ def _bytes(encoded: Encoded) -> Iterator[bytes]:
     yield np.ascontiguousarray(encoded.targets).tobytes()
 
 
-def _examples(encoded: Encoded, rows: Rows) -> Examples:
+def picked(encoded: Encoded, rows: Rows) -> Examples:
+    """Some of the encoded rows, as the engine reads them. Sensitive."""
     return examples(encoded.inputs[rows], encoded.targets[rows])
 
 

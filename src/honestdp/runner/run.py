@@ -86,7 +86,7 @@ def run(
     check_call(plan, progress, workers)
     true_or_false("check", check)
     check_paid_or_simulated(ledger, seed)
-    with _opened(executor, workers) as opened:
+    with opened_executor(executor, workers) as opened:
         table = checked_table(plan, table, target)  # columns and row count, of a table in memory
         models = _models(plan)
         check_search(plan, models)
@@ -138,7 +138,9 @@ def check_call(plan: object, report: object, workers: object) -> None:
         positive_integer("workers", workers)
 
 
-def _opened(executor: str | Executor, workers: int | None) -> AbstractContextManager[Executor]:
+def opened_executor(
+    executor: str | Executor, workers: int | None
+) -> AbstractContextManager[Executor]:
     """The executor to train with: a named one is made here, and closed when the block ends."""
     if isinstance(executor, Executor):
         if workers is not None:

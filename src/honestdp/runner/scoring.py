@@ -115,7 +115,7 @@ def noisy_scores(
     if scoring is None:
         return np.zeros(len(draws))
     scored = [models[draw.setting] for draw in draws]
-    exact = _exact_units(plan.metric, scored, parameters, rows)
+    exact = exact_units(plan.metric, scored, parameters, rows)
     scale = scoring.noise * UNITS
     if scoring.kind == "pick":
         noise = [randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale) for draw in draws]
@@ -127,7 +127,7 @@ def noisy_scores(
     return (exact + np.array(noise, dtype=np.int64)).astype(np.float64) * plan.sensitivity / UNITS
 
 
-def _exact_units(
+def exact_units(
     metric: Metric,
     models: Sequence[Model],
     parameters: Sequence[Tensor],

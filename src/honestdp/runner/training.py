@@ -18,8 +18,10 @@ from honestdp.engine.models import Model, size
 from honestdp.engine.train import Schedule, Trained, check_rules, check_steps
 from honestdp.errors import fail
 from honestdp.executors import Executor, Work
+from honestdp.planning.grid import Grid
 from honestdp.planning.pipelines import RowEncoding
 from honestdp.planning.plan import Plan
+from honestdp.planning.spec import Spec
 from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
@@ -31,10 +33,19 @@ from honestdp.runner.scoring import FINAL
 def models_of(plan: Plan) -> list[Model]:
     """The model of every setting. Raises InputError, before anything is paid, if one cannot be
     trained on rows of this form; checked on made-up rows."""
-    spec, models = plan.spec, list[Model]()
+    models = built_models(plan.spec, plan.grid)
+    check_steps(plan.candidates, plan.training.steps)
+    check_rules(plan.candidates, plan.training.steps, plan.lot_sizes[0])
+    schedules(plan)
+    return models
+
+
+def built_models(spec: Spec, grid: Grid) -> list[Model]:
+    """The model of every setting of a spec's grid, checked on made-up rows."""
+    models = list[Model]()
     made: list[tuple[tuple[int, dict[str, Any]], Model]] = []
     for i, place in enumerate(spec.pipeline_of):  # equal options share a model, to train together
-        wanted = place, plan.grid.model_options(i)
+        wanted = place, grid.model_options(i)
         known = [model for built, model in made if built == wanted]
         if not known:
             known = [spec.pipelines[place].described.build(wanted[1])]
@@ -44,9 +55,6 @@ def models_of(plan: Plan) -> list[Model]:
         rows = _made_up(spec.pipelines[place].encoding, spec.classes)
         model.check(rows)
         model.check_sums(rows)
-    check_steps(plan.candidates, plan.training.steps)
-    check_rules(plan.candidates, plan.training.steps, plan.lot_sizes[0])
-    schedules(plan)
     return models
 
 
