@@ -35,6 +35,7 @@ from searches_report import (
     EPSILONS,
     GRIDS,
     LINEAR,
+    OWN,
     PROCEDURES,
     SAME,
     TABLES,
@@ -48,6 +49,7 @@ from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.runner.run import run
+from honestdp.schema import Schema
 from honestdp.text import SIMULATION
 
 SEEDS = 10
@@ -73,7 +75,7 @@ class Bench:
     def _plan(self, line: str, epsilon: float) -> Plan:
         data = self.rows(line)
         facts = {"schema": data.schema, "rows": rows_of(data.train), "epsilon": epsilon}
-        return make_plan(Spec(**facts, **options_of(line)))
+        return make_plan(Spec(**facts, **options_of(line, data.schema)))
 
     def refused(self, line: str, epsilon: float) -> str | None:
         """Why there is no such line on this table; None if there is."""
@@ -103,14 +105,18 @@ def won(setting: Mapping[str, Any]) -> str:
     return " ".join(str(setting[name]) for name in names if name in setting)
 
 
-def options_of(line: str) -> dict[str, Any]:
+def options_of(line: str, schema: Schema) -> dict[str, Any]:
     """The fields of `Spec` of a line."""
     if line in (LINEAR, DEFAULT):
         return {}
     if line in CANDIDATES:
         return {"grid": [CANDIDATES[line]], "procedure": "untuned"}
     grid, procedure = line.split("/")
-    return {"grid": GRIDS[grid]} | PROCEDURES[procedure]
+    settings = GRIDS[grid]
+    if not isinstance(settings, str):
+        own = "linear" if schema.target.classes is None else "logistic"
+        settings = [one | {"model": own} if one["model"] == OWN else one for one in settings]
+    return {"grid": settings} | PROCEDURES[procedure]
 
 
 def lines_of(case: Case) -> list[str]:

@@ -15,6 +15,7 @@ from honestdp.text import SIMULATION, columns
 LINEAR, DEFAULT, SAME = "linear", "default", "the same plan as default"
 EPSILONS = (1.0, 3.0, 0.3)  # the most telling first
 HIT = 0.9
+OWN = "the model of the target"
 SMALL: dict[str, Any] = {"model": "mlp", "module__width": 32}
 LARGE: dict[str, Any] = {"model": "mlp", "module__width": 100}
 # What grids choose among beside LINEAR and DEFAULT, each as a setting of its own.
@@ -26,7 +27,8 @@ CANDIDATES: dict[str, dict[str, Any]] = {
 GRIDS: dict[str, Any] = {
     "models-4": "models-4",
     "encodings-3": "encodings-3",
-    "widths-3": [{"model": "logistic"}, SMALL, LARGE],
+    "widths-3": [{"model": OWN}, SMALL, LARGE],
+    "default or mlp 32": [{"model": OWN}, SMALL],
 }
 PROCEDURES: dict[str, dict[str, Any]] = {
     "random-subset": {"procedure": "random-subset", "hit_probability": HIT},
@@ -38,13 +40,15 @@ PROCEDURES: dict[str, dict[str, Any]] = {
         "bound": "liu-talwar",
     },
 }
-_NUMBERS, _BLOCKS = ("models-4", "encodings-3"), ("widths-3",)
+_PAIR = "default or mlp 32"
+_NUMBERS, _BLOCKS = (_PAIR, "models-4", "encodings-3"), (_PAIR, "widths-3")
 # The grids of each table, the most telling table first.
 TABLES: dict[str, tuple[str, ...]] = {
     "Adult": _NUMBERS,
     "Friedman regression": _NUMBERS,
     "ENRON as counts": _BLOCKS,
     "Gisette stand-in": _NUMBERS,
+    "Synthetic regression": _NUMBERS,
     "Diabetes regression": _NUMBERS,
     "MNIST as images": _BLOCKS,
 }
@@ -53,6 +57,7 @@ AMONG = {
     "models-4": (LINEAR, "both", "mlp 32", "mlp 100"),
     "encodings-3": (LINEAR, "both", DEFAULT),
     "widths-3": (DEFAULT, "mlp 32", "mlp 100"),
+    _PAIR: (DEFAULT, "mlp 32"),
 }
 
 
