@@ -54,6 +54,8 @@ PROCEDURES = {
         False,
     ),
     "poisson": ({"grid": GRID, "procedure": "random-repeats", "shape": "poisson"}, False),
+    "optimal": ({"grid": GRID, "procedure": "random-repeats", "shape": "optimal"}, False),
+    "random-subset": ({"grid": GRID}, False),
     "subset-tuning": ({"grid": GRID, "subset": 0.3}, False),
 }
 

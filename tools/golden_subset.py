@@ -3,11 +3,11 @@
     python tools/golden_subset.py            write the file
     python tools/golden_subset.py --check    compute some, compare, write nothing
 
-What a search costs over one run, for runs that are mu-GDP with mu = 0.1 at delta = 1e-6: the table of
-section 8 of the project's notes on the paper. delta_Q and G are closed forms,
+What a search costs over one run, for runs that are mu-GDP with mu = 0.1 at delta = 1e-6: the table
+of section 8 of the project's notes on the paper. delta_Q and G are closed forms,
 delta_Q(e) = Phi(mu/2 - e/mu) - e^e Phi(-mu/2 - e/mu), G(u) = Phi(Phi^-1(u) + mu). The theorem and
-its proof are in the docstring of honestdp.privacy.random_subset. Laws come from linear programmes on
-the diagonal of the cube; their Lambda is then the largest ratio that climbing from many starts
+its proof are in the docstring of honestdp.privacy.random_subset. Laws come from linear programmes
+on the diagonal of the cube; their Lambda is then the largest ratio that climbing from many starts
 finds: no proof, but the figures to compare a certificate with.
 """
 
@@ -146,10 +146,11 @@ def key(k: int, hit: float) -> str:
 
 def figures(quick: bool) -> dict[str, dict[str, float]]:
     few = slice(None, QUICK if quick else None)
+    repeats = REPEATS[:1] if quick else REPEATS
     found = {
         "subset": {key(*each): subset(*each) for each in SUBSETS[few]},
         "geometric": {key(*each): geometric(*each) for each in SUBSETS[few]},
-        "optimal repeats": {key(*each): optimal_repeats(*each) for each in REPEATS[: 1 if quick else None]},
+        "optimal repeats": {key(*each): optimal_repeats(*each) for each in repeats},
         "composition": {str(k): composition(k) for k in (2, 3, 4, 8, 10, 20, 40)[few]},
     }  # fmt: skip
     return {name: {at: round(x, 4) for at, x in some.items()} for name, some in found.items()}

@@ -33,6 +33,7 @@ __all__ = [
     "load",
     "make_plan",
     "run",
+    "simulate",
     "verify",
 ]
 
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from honestdp.runner.run import run
     from honestdp.schema import Schema
     from honestdp.schema.check import check
+    from honestdp.schema.simulate import simulate
     from honestdp.schema.table_check import TableCheck
 
 # Loaded on first use: `import honestdp` stays instant, and nothing but training needs torch.
@@ -92,6 +94,7 @@ _HOMES = {
     "load": "honestdp.release.saved",
     "make_plan": "honestdp.planning.make",
     "run": "honestdp.runner.run",
+    "simulate": "honestdp.schema.simulate",
     "verify": "honestdp.release.card",
 }
 # Old names, for a year after the version in which they were replaced (CONTRIBUTING.md).

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -83,6 +83,13 @@ def positive_integer(name: str, value: object) -> int:
     if not (1 <= number < math.inf and number == int(number)):
         raise fail(name, value, "must be a whole number of at least 1")
     return value if isinstance(value, int) else int(number)  # a float loses digits above 2^53
+
+
+def random_seed(name: str, value: object) -> int:
+    """A seed of NumPy's generators."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 2**32:
+        raise fail(name, value, "must be a whole number from 0 to 4294967295")
+    return int(value)
 
 
 def positive(name: str, value: object) -> float:

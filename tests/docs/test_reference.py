@@ -13,6 +13,7 @@ from blocks import ROOT
 
 import honestdp
 from honestdp.ledger.chain import Opening
+from honestdp.planning.named_grids import NAMED
 from honestdp.planning.spec import AUTO
 from honestdp.procedures import procedures
 from honestdp.release import card
@@ -86,6 +87,11 @@ def test_what_opens_a_ledger() -> None:
 
 def test_the_procedures() -> None:
     assert rows(page("procedures.md")) == {AUTO, *procedures.names()}
+
+
+def test_the_named_grids() -> None:
+    for grid in NAMED.values():
+        assert f"| `{grid.name}` | {len(grid)} | {grid.summary} |" in page("planning.md")
 
 
 def test_pages_that_repeat_the_code_say_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

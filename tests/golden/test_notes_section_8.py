@@ -1,6 +1,6 @@
 """The table of section 8 of the project's notes on the paper: searches over one run, mu = 0.1.
 
-subset.json is made by tools/golden_subset.py, which computes it without honestdp, from closed forms.
+subset.json is made by tools/golden_subset.py, which computes it without honestdp.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import exact
 import numpy as np
@@ -88,7 +88,7 @@ def test_the_worst_case_off_the_diagonal(law: Tabulated, epsilon: float) -> None
 
 
 @pytest.mark.parametrize(
-    "k", [2, 3, 5, 8, 12, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 40, 100))]
+    "k", [2, 3, 5, 8, 12, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 40))]
 )
 @pytest.mark.parametrize("sigma", [0.7, 3.0, 30.0])
 def test_no_point_of_the_cube_is_above_lambda(k: int, sigma: float) -> None:
@@ -182,7 +182,7 @@ def test_a_search_in_parts_misses_nothing(
     k: int, points: int, vertices: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With hardly any corners at a time, as for 40 candidates, Lambda is still the one of all."""
-    monkeypatch.setattr(subset_shift, "_vertices", lambda coordinates, effort: vertices)
+    monkeypatch.setattr(subset_shift, "_most_vertices", lambda coordinates, effort: vertices)
     for rng, _ in drawn(f"parts {k} {vertices}", 6):
         tail = TwoWayTail.of(Thinned(10.0 ** rng.uniform(-0.5, 1), points))
         law = subset_instances.law(rng, k)
@@ -222,7 +222,7 @@ def test_corners_are_rounded_to_the_private_side() -> None:
         slopes, offsets = ([Fraction(x) for x in y.tolist()] for y in (tail.slopes, tail.offsets))
         own, other = tail.arguments(tail.crossings)
         lines = list(zip(slopes, offsets, strict=True))
-        for i, ((s, o), (v, w)) in enumerate(zip(lines, lines[1:], strict=False)):
+        for i, ((s, o), (v, w)) in enumerate(pairwise(lines)):
             u = (w - o) / (s - v)
             assert Fraction(float(own[i])) >= min(1, 1 - u)
             assert Fraction(float(other[i])) <= max(0, 1 - (s * u + o))

@@ -34,6 +34,7 @@ MUTANTS = [
            "return Schedule(steps, first), None",
            "return Schedule(steps, first, min(1.0, 1.2 * q)), None", "threshold"),
     mutant("one run more than drawn", "procedures/draws.py",
-           "count = runs.draw_exactly(", "count = 1 + runs.draw_exactly(",
+           "count = runs.draw_exactly(coin(0))\n    return",
+           "count = 1 + runs.draw_exactly(coin(0))\n    return",
            "random-repeats"),
 ]  # fmt: skip

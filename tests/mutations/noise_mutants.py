@@ -38,8 +38,18 @@ IN_TORCH = """            self.key, Purpose.NOISE, numbers, step, scales, part.s
 SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0]"
 PICK = "randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)"
 BOUNDS = "self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)"
-ROW_NORMS = "scale = learn_row_scale(self._unscaled.inputs, typical, noise, self._noise)"
+ROW_NORMS = "scale = learn_row_scale(unscaled.inputs, typical, noise, self._noise)"
+COUNTED = "learn_numbers(schema, self._opened, noise, self._noise, only=only)"
 LEARN = "tests/schema/test_schema_learn.py::test_every_count_is_noised_and_nothing_else_is_read"
+
+
+CHECK = "self.randomness.rounded_normals(Purpose.CHECK, 0, 0, scale, amount)"
+
+
+def of_categories(draws: str) -> str:
+    """Categories counted with other noise."""
+    other = f"lambda s, n: {draws} if kind is AboutCategories else self._noise(s, n)"
+    return COUNTED.replace("self._noise", other)
 
 
 def of_rows(draws: str) -> str:
@@ -76,6 +86,15 @@ MUTANTS = [
         PICK.replace("draw.number", "0"),
     ),
     *bugs(
+        "check of the table", "runner/checking.py", CHECK,
+        CHECK + " * 0",
+        CHECK.replace("scale", "0.9 * scale"),
+        CHECK.replace("self.randomness", "Randomness.simulation(9)"),
+        CHECK.replace("amount", "1") + ".repeat(amount)",
+    ),
+    Mutant("check of the table: the noise of bounds", "runner/checking.py",
+           CHECK, CHECK.replace("CHECK", "BOUNDS"), SOURCES + "sources_do_not_share_a_stream"),
+    *bugs(
         "learnt bounds", "runner/private_data.py", BOUNDS,
         BOUNDS + " * 0",
         BOUNDS.replace("scale,", "0.9 * scale,"),
@@ -88,6 +107,13 @@ MUTANTS = [
         of_rows("self._noise(0.9 * s, n)"),
         of_rows("Randomness.simulation(9).rounded_normals(Purpose.BOUNDS, 1, 0, s, n)"),
         of_rows("self._randomness.rounded_normals(Purpose.BOUNDS, 0, 0, s, n)"),
+    ),
+    *bugs(
+        "counts of categories", "runner/private_data.py", COUNTED,
+        of_categories("0 * self._noise(s, n)"),
+        of_categories("self._noise(0.9 * s, n)"),
+        of_categories("Randomness.simulation(9).rounded_normals(Purpose.BOUNDS, 1, 0, s, n)"),
+        of_categories("self._randomness.rounded_normals(Purpose.BOUNDS, 0, 0, s, n)"),
     ),
     Mutant("histograms: counts as they are", "schema/learn.py",
            "(exact * UNITS + draws) / UNITS", "(exact * UNITS + 0 * draws) / UNITS", LEARN),

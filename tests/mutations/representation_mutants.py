@@ -13,6 +13,8 @@ COUNTED = PAID + "histograms_are_counted"
 AFTER = "tests/privacy/test_after_gaussian.py::test_"
 FAILING = AFTER + "what_follows_may_fail_with_some_probability"
 SCALE = "tests/schema/test_row_scale.py::test_"
+RARE = "tests/schema/test_rare_categories.py::test_"
+TAILS = "tests/schema/test_noisy_histogram.py::test_"
 OWN_CELLS = SCALE + "rows_are_scaled_by_their_own_cells"
 OLD = "tests/formats/test_old_formats.py::test_fields_added_since_leave_old_fingerprints_alone"
 TEXTS = "tests/schema/test_texts_images.py::test_texts_keep_the_contract"
@@ -22,7 +24,52 @@ COSTS = "planning/role_costs.py"
 TOTAL = "levels[0] + rises @ above"
 COUNTS = "exact = np.bincount(bins[known], minlength=8 * OCTAVES)"
 
+MIXED = "tests/planning/test_pipelines.py::test_"
 MUTANTS = [
+    Mutant("two norms for the price of one", "planning/questions.py",
+           "return one if self.encodings == 1 else Repeated(one, self.encodings)", "return one",
+           MIXED + "every_norm_that_is_learnt_is_paid_for"),
+    Mutant("two encodings learn for the price of one", "planning/pipelines.py",
+           "all(column != known.column for known in found)",
+           "all(column.name != known.column.name for known in found)",
+           MIXED + "columns_that_are_alike_are_asked_about_once"),
+    Mutant("a scale that nobody paid for", "planning/defaults.py",
+           "norms = sum(encoding.learns_scale for encoding in spec.encodings)",
+           "norms = int(any(encoding.learns_scale for encoding in spec.encodings))",
+           MIXED + "every_norm_that_is_learnt_is_paid_for"),
+    Mutant("scored on the rows of another encoding", "runner/run.py",
+           "rows = [data.of(draw).validation for draw in draws]",
+           "rows = [data.of(draws[0]).validation for _ in draws]",
+           "tests/runner/test_mixed_grids.py::test_every_candidate_predicts_by_its_own_encoding"),
+    Mutant("categories are counted wherever there are some", "planning/encoding.py",
+           "<= MOST_COUNT_NOISE * rows", "<= MOST_COUNT_NOISE * rows * 9",
+           PAID + "categories_are_counted_where_their_noise_is_small"),
+    Mutant("categories are counted with the bounds' share", "planning/defaults.py",
+           "(AboutCategories, CATEGORY_SHARE)", "(AboutCategories, spec.learn_share)",
+           PAID + "counting_categories_is_paid_for_and_told"),
+    Mutant("a rare category keeps its input", "schema/kinds/categorical.py",
+           "[other if c in rare else i for i, c in", "[i for i, c in",
+           RARE + "a_rare_category_is_encoded_as_one_that_is_not_declared"),
+    Mutant("all that is rare trains a weight of noise", "schema/kinds/categorical.py",
+           "other = count if self.other and not self.rare_other else -1",
+           "other = count if self.other else -1",
+           RARE + "a_rare_category_is_encoded_as_one_that_is_not_declared"),
+    Mutant("any count above 0 is enough", "schema/kinds/categorical.py",
+           "return min(max(LEAST * rows, SURELY[0] * noise), SURELY[1] * noise)", "return 0.0",
+           RARE + "a_count_must_be_clear_of_its_noise"),
+    Mutant("a cell without a place is counted twice over", "schema/kinds/categorical.py",
+           "return self._positions()[cells.places(self.categories, self.ignore_case)]",
+           "return np.abs(self._positions()[cells.places(self.categories, self.ignore_case)])",
+           RARE + "a_record_moves_one_count_by_one"),
+    Mutant("noise far out counts as rows", "schema/noisy_histogram.py",
+           "float(-ndtri(BY_CHANCE / len(noisy)))", "float(-ndtri(0.05 / len(noisy)))",
+           SCALE + "noise_far_from_every_row_does_not_ruin_the_scale"),
+    Mutant("tails are cut off", "schema/noisy_histogram.py",
+           "path = np.cumsum(noisy - FAINT * noise)", "path = np.cumsum(noisy - 4 * noise)",
+           TAILS + "a_tail_falls_ends_where_the_sum_is_largest_and_keeps_it"),
+    Mutant("what was learnt is not on the card", "runner/publish.py",
+           "        learnt=schemas,\n", "",
+           "tests/release/test_card.py::test_what_was_learnt_is_on_it_and_in_the_report"),
     Mutant("questions are free", COSTS,
            "    if before is None:\n", "    if True:\n", EITHER + "[untuned]"),
     Mutant("questions are free before one training", COSTS,
@@ -81,7 +128,8 @@ MUTANTS = [
            "exact = np.bincount(bins, minlength=8 * OCTAVES)",
            SCALE + "a_row_answers_once_however_many_cells_it_has"),
     Mutant("row norms: read off the exact counts", "schema/learn.py",
-           "clear = np.where(noisy > noise", "clear = np.where(exact > noise",
+           "clear = np.where(stands_out(noisy, noise)",
+           "clear = np.where(stands_out(1.0 * exact, noise)",
            SCALE + "every_count_is_noised_and_nothing_else_is_read"),
     Mutant("row norms: the mean of the rows where nothing stands out", "schema/learn.py",
            "if clear.any() else typical", "if clear.any() else float(norms.mean())",
@@ -102,6 +150,18 @@ MUTANTS = [
     Mutant("stored counts are scaled by the whole table", "schema/scaling.py",
            "_row_squares(np.where(own, data, 0), of_row, rows)",
            "np.full(rows, (np.where(own, data, 0.0) ** 2).sum())", OWN_CELLS + "[{}-True]"),
+    Mutant("texts are scaled by all texts", "schema/scaling.py",
+           "_factors(norm, squared_norms(encoded))[_rows_of(encoded)]",
+           "norm / max(1e-9, squared_norms(encoded).sum() ** 0.5)", TEXTS),
+    Mutant("a missing target shows the cells of a headerless table", "schema/encode.py",
+           "opened.check([schema.target.column])", "opened.check(_names(schema))",
+           "tests/schema/test_patterns.py::test_a_missing_target_shows_no_name_either"),
+    Mutant("a table given as a code book is quoted", "schema/codebook.py",
+           "if 2 * len(unknown) > len(row):", "if False:",
+           "tests/schema/test_codebook.py::test_a_table_given_by_mistake_is_not_quoted[book.csv]"),
+    Mutant("a view of bytes is its address", "schema/cells.py",
+           "isinstance(value, (bytes, bytearray, memoryview))", "isinstance(value, bytes)",
+           "tests/schema/test_source_sql.py::test_bytes_of_any_type_are_text"),
     Mutant("a spline between the smallest and the largest cell", "schema/kinds/numeric.py",
            "knots = np.array(self.knots)",
            "knots = np.array(self.knots)\n        if len(values):\n"

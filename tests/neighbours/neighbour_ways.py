@@ -21,6 +21,7 @@ from neighbour_runs import (
     of_a_row_too_many,
     refused,
     stopped_and_resumed,
+    stopped_by_its_check,
 )
 from neighbour_tables import NUMBERS, TABLES, UNREAD
 
@@ -33,6 +34,7 @@ PAID = ("pandas", "numpy columns")  # of those in memory; the others are simulat
 IN_MEMORY = [kind for kind in TABLES if kind not in (*UNREAD, *NUMBERS)]
 QUICK = ["lists", "rows", "pandas", "pandas objects", "pandas categories", "pandas from csv",
          "polars lenient", "arrow", "numpy columns"]  # fmt: skip
+CHECKED: dict[str, Any] = {"check": True, "epsilon": 100.0}  # the table is small
 SEARCHED: dict[str, Any] = {"grid": GRID, "procedure": "random-repeats", "mean_runs": 3.0}
 
 
@@ -153,7 +155,13 @@ def _failures() -> list[Way]:
         Way("refused", refused, FEW, ends="BudgetError"),
         Way("broken", broken, FEW, facts=SEARCHED, ends="SearchError"),
         Way("of a row too many", of_a_row_too_many, FEW, ends="InputError"),
-    ]
+        Way("checked", by_run, FEW, facts=CHECKED),
+        Way("checked, a search", by_run, FEW, facts={**CHECKED, **SEARCHED}),
+        Way("stopped by its check", by_run, ODD, "numbers", schema=schema("words"), facts=CHECKED,
+            ends="MisfitError"),
+        Way("stopped by its check, resumed", stopped_by_its_check, ODD, "numbers",
+            schema=schema("words"), facts=CHECKED),
+    ]  # fmt: skip
 
 
 def held(kind: str) -> list[str]:

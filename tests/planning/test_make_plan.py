@@ -199,12 +199,13 @@ def test_auto_takes_the_least_noise_and_says_why():
         make_plan(asked("composition")),
         make_plan(asked("random-repeats", shape=1.0, hit_probability=0.9)),
         make_plan(asked("random-repeats", shape="poisson", hit_probability=0.9)),
+        make_plan(asked("random-subset", hit_probability=0.9)),
     ]
     assert plan.noise_multiplier <= min(rival.noise_multiplier for rival in rivals)
     assert plan.procedure.hit_probability >= 0.9
     assert f"{plan.noise_multiplier:.3g}" in plan.reason
     few = make_plan(spec(grid=GRID, most_runs=4))
-    assert few.procedure.name == "composition"
+    assert few.procedure.name == "random-subset"
     with pytest.raises(InputError, match=r"most_runs=2.*no search among 4 settings"):
         make_plan(spec(grid=GRID, most_runs=2))
 

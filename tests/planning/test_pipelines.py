@@ -74,22 +74,16 @@ def test_a_plan_of_one_pipeline_says_nothing_of_several():
     assert "encoding: for mlp: a as a curve" in words
 
 
-def norms_only() -> Schema:
-    columns = tuple(Numeric(name=f"w{i}", bounds=(0, 9)) for i in range(3))
-    return schema().model_copy(update={"columns": columns})
-
-
 def test_every_norm_that_is_learnt_is_paid_for():
-    grid = [{"encode": "linear"}, {"encode": "both"}]
-    plan = make_plan(mixed(grid, norms_only()))
+    plain = [Numeric(name=f"v{i}", bounds=(0, 9), encode="linear") for i in range(9)]
+    columns = (*plain, Numeric(name="w", bounds=(0, 9)))  # most of a row's norm is unknown
+    own = schema().model_copy(update={"columns": columns})
+    plan = make_plan(mixed([{"encode": "linear"}, {"encode": "spline"}], own))
+    assert [one.learns_scale for one in plan.spec.encodings] == [True, True]
     norms = plan.questions.get(AboutNorms)
-    (first, second) = plan.spec.encodings
-    assert first.learns_scale
-    paid = 1 + second.learns_scale
-    assert norms.encodings == paid
-    wanted = Gaussian(norms.noise_multiplier)
-    assert norms.event == (wanted if paid == 1 else Repeated(wanted, paid))
-    assert len(plan.learns) == paid
+    assert norms.encodings == 2
+    assert norms.event == Repeated(Gaussian(norms.noise_multiplier), 2)
+    assert set(plan.learns) == {" rows", " 1  rows"}
 
 
 def learnt(**more) -> Schema:

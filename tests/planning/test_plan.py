@@ -24,6 +24,7 @@ PROCEDURES = {
     "composition": {"rdp-classic", "rdp", "pld"},
     "random-stopping": {"liu-talwar", "profile"},
     "random-repeats": {"papernot-steinke", "profile"},
+    "random-subset": {"subset"},
     "threshold": {"profile"},
     "subset-tuning": {"papernot-steinke", "profile"},
 }

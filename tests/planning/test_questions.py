@@ -9,12 +9,20 @@ import pytest
 
 from honestdp import make_plan
 from honestdp.planning.defaults import NORM_SHARE
-from honestdp.planning.questions import AboutColumns, AboutNorms, Questions, gaussian_mu, share_of
+from honestdp.planning.encoding import CATEGORY_SHARE, MOST_COUNT_NOISE
+from honestdp.planning.questions import (
+    AboutCategories,
+    AboutColumns,
+    AboutNorms,
+    Questions,
+    gaussian_mu,
+    share_of,
+)
 from honestdp.planning.role_costs import priced_after
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Composition, Gaussian, Repeated
 from honestdp.procedures.untuned import Untuned
-from honestdp.schema import Numeric
+from honestdp.schema import Categorical, Numeric
 from search_tables import SCHEMA, asked, spec
 
 DELTA = 1e-4
@@ -84,7 +92,8 @@ def test_both_questions_are_asked_with_their_share_of_the_precision():
 def test_histograms_are_counted():
     assert share_of(0.1, 4, 1.0, DELTA) == pytest.approx(2 * share_of(0.1, 1, 1.0, DELTA))
     assert share_of(0.1, 1, 1.0, DELTA) == pytest.approx(2 * share_of(0.4, 1, 1.0, DELTA))
-    four, rows = AboutColumns(8.0, tuple("abcd")), AboutNorms(3.0)
+    four, rows = AboutCategories(8.0, tuple("abcd")), AboutNorms(3.0)
+    assert four.event == AboutColumns(8.0, tuple("abcd")).event
     assert guarantee.gaussian_noise(four.event) == pytest.approx(4.0)
     assert guarantee.gaussian_noise(rows.event) == pytest.approx(3.0)
     both = guarantee.gaussian_noise(Questions([four, rows]).event)
@@ -103,3 +112,50 @@ def test_nothing_is_asked_where_the_schema_says_all():
     plan = make_plan(spec())
     assert plan.questions == Questions()
     assert plan.spending.epsilon == max(plan.role_epsilons.values())
+
+
+def wards(count: int = 2, **facts) -> tuple[Categorical, ...]:
+    names = {"categories": ("a", "b"), **facts}
+    return tuple(Categorical(name=f"ward{i}", **names) for i in range(count))
+
+
+def with_wards(rows: int, epsilon: float = 1.0, *, columns=None, **options):
+    own = wards() if columns is None else columns
+    schema = SCHEMA.model_copy(update={"columns": (*SCHEMA.columns[:2], *own)})
+    return make_plan(spec(schema, rows=rows, epsilon=epsilon, delta=1e-6, **options))
+
+
+def test_categories_are_counted_where_their_noise_is_small():
+    """By public facts alone: rows, budget and the number of such columns."""
+    noise = share_of(CATEGORY_SHARE, 2, 1.0, 1e-6)
+    enough = math.ceil(noise / MOST_COUNT_NOISE)
+    (asked_for,) = with_wards(enough).questions
+    assert asked_for == AboutCategories(noise, ("ward0", "ward1"))
+    assert with_wards(enough - 1).questions == Questions()
+    assert with_wards(enough, 0.9).questions == Questions()
+    assert with_wards(enough, columns=wards(3)).questions == Questions()
+    assert with_wards(10**5, columns=()).questions == Questions()
+    assert with_wards(10**5, columns=wards(rare="keep")).questions == Questions()
+    assert len(with_wards(100, columns=wards(rare="learn")).questions) == 1  # as it is declared
+    assert with_wards(10**5, columns=wards(rare=("a",))).questions == Questions()
+
+
+def test_counting_categories_is_paid_for_and_told():
+    plan = with_wards(100_000)
+    (asked_for,) = plan.questions
+    assert asked_for.share_of_budget(1.0, 1e-6) == pytest.approx(CATEGORY_SHARE, rel=1e-4)
+    assert guarantee.gaussian_noise(plan.questions.event) == pytest.approx(
+        asked_for.noise_multiplier / math.sqrt(2)
+    )
+    told = {"columns": ["ward0", "ward1"], "noise_multiplier": asked_for.noise_multiplier}
+    assert plan.public()["counted_categories"] == told
+    assert plan.learns == {"ward0": 2, "ward1": 2}
+    assert "counted with noise: the categories of ward0, ward1" in str(plan)
+    kept = with_wards(100_000, columns=wards(rare="keep"))
+    assert plan.noise_multiplier > kept.noise_multiplier
+    assert plan.epsilon <= 1.0
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e12])
+def test_no_budget_is_too_small_or_too_large_to_be_shared(epsilon):
+    assert 0 < gaussian_mu(epsilon, 1e-300) < math.inf

@@ -265,6 +265,8 @@ def test_a_card_without_the_facts_states_no_noise():
         less = card.model_copy(update={"declared_public": facts})
         assert weight_noise_sd(less, setting, 5) is None
     assert weight_noise_sd(card, {"rule": "of another package"}, 5) is None
+    many = card.model_copy(update={"declared_public": {**card.declared_public, "steps": 2**31}})
+    assert weight_noise_sd(many, {"rule": "dpadamwosm"}, 5) is None  # would take for ever
 
 
 def test_the_largest_effect_is_first():

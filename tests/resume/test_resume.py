@@ -264,7 +264,7 @@ def test_bounds_are_learnt_once(tmp_path, monkeypatch):
     plan, ledger, calls = plan_of("untuned"), new_ledger(tmp_path), []
     learn = private_data.learn_numbers
     monkeypatch.setattr(
-        private_data, "learn_numbers", lambda *given: calls.append(1) or learn(*given)
+        private_data, "learn_numbers", lambda *a, **k: calls.append(1) or learn(*a, **k)
     )
     folder = tmp_path / "run"
     assert stopped(monkeypatch, 12, plan, table(), ledger, folder=folder)

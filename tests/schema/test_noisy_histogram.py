@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honestdp.schema import Numeric
@@ -15,6 +15,7 @@ OUTER = [(0.0, 1e4), (0.0, 1e6), (0.0, 1e8), (-1e6, 1e6), (-1e8, 0.5e8)]
 NOISE = 33.0  # of four columns at epsilon 1 and a share of 0.05
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), max_size=40), st.floats(0.01, 100))
 def test_a_tail_falls_ends_where_the_sum_is_largest_and_keeps_it(counts, noise):
     noisy = np.array(counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from schema_examples import rows_of, small_schema
 
 from honestdp.errors import InputError
-from honestdp.schema import TableFile, from_header
+from honestdp.schema import Categorical, TableFile, from_header
+from honestdp.schema.cells import cells as cells_of
 from honestdp.schema.files import same_table
 
 NAMES = ["age", "job", "town", "pay"]
@@ -61,6 +63,29 @@ def test_files_of_several_types_have_one_meaning(tmp_path: Path) -> None:
     column = small_schema().encode(commas).inputs[:, 0]
     assert float(column[2]) == pytest.approx(0.015)  # a number is none of text
     assert float(column[-1]) == pytest.approx(0.025)
+
+
+def test_decimals_of_several_types_are_numbers(tmp_path: Path) -> None:
+    """Nothing of a file says that 1.50 and 1.5000 are texts that differ."""
+    cells = [Decimal("1.50"), None, Decimal("40.25"), Decimal("0.00")]
+    kinds = [pa.decimal128(10, 2), pa.decimal128(12, 4), pa.decimal256(60, 30), pa.float64()]
+    places = []
+    for i, kind in enumerate(kinds):
+        given = (
+            cells if pa.types.is_decimal(kind) else [None if c is None else float(c) for c in cells]
+        )
+        places.append(tmp_path / f"{i}.parquet")
+        parquet.write_table(pa.table({"x": pa.array(given, kind)}), places[-1])
+    read = TableFile(places).read(["x"]).column("x")
+    assert read.type == pa.float64()
+    assert read.to_pylist() == [1.5, None, 40.25, 0.0] * 4
+    rate = Categorical(name="x", categories=("1.5", "40.25"))
+    alone = [rate.encode(cells_of(parquet.read_table(place)["x"])).values for place in places]
+    together = rate.encode(cells_of(read)).values
+    np.testing.assert_array_equal(together, np.concatenate(alone))
+    whole = tmp_path / "whole.parquet"  # as ever: whole numbers stay exact, as text
+    parquet.write_table(pa.table({"x": pa.array([2**60 + 1], pa.int64())}), whole)
+    assert TableFile([places[0], whole]).read(["x"]).column("x")[-1].as_py() == str(2**60 + 1)
 
 
 def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:

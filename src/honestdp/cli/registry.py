@@ -38,6 +38,7 @@ OWN = {
         "schema": "schema:command",
         "schema check": "check:sample",
         "check": "check:command",
+        "simulate": "simulate:command",
         "predict": "predict:command",
         "explain": "explain:command",
         "card": "card:command",

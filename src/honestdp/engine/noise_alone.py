@@ -15,10 +15,12 @@ from honestdp.candidates import Candidate
 from honestdp.engine.examples import examples
 from honestdp.engine.models.linear import Linear
 from honestdp.engine.train import Schedule, train
+from honestdp.errors import fail
 from honestdp.optimizers import optimizer
 from honestdp.randomness import Randomness
 
 SAMPLES = 8192  # parameters of a simulation: a standard deviation within 1 % of the truth
+MOST_STEPS = 1_000_000  # of a simulation: a card may come from a stranger, and say any number
 
 
 def noise_sd(candidate: Candidate, schedule: Schedule, parameters: int) -> float:
@@ -30,6 +32,9 @@ def noise_sd(candidate: Candidate, schedule: Schedule, parameters: int) -> float
         candidate: The candidate.
         schedule: Its steps and lot size.
         parameters: How many parameters the model has; some rules look at all of them together.
+
+    Raises:
+        InputError: If it would have to be simulated, with more than MOST_STEPS steps.
 
     Example:
         >>> one = Candidate(noise_multiplier=2.0, rule="dpsgd", learning_rate=0.5)
@@ -46,6 +51,8 @@ def noise_sd(candidate: Candidate, schedule: Schedule, parameters: int) -> float
 
 def simulated_noise_sd(candidate: Candidate, schedule: Schedule, parameters: int) -> float:
     """As `noise_sd`, always by a simulation: trainings on a null row, which has no gradient."""
+    if schedule.steps > MOST_STEPS:
+        raise fail("steps", schedule.steps, f"more than {MOST_STEPS} are not simulated")
     parameters = max(2, min(parameters, SAMPLES))
     count = math.ceil(SAMPLES / parameters)
     model = Linear(features=parameters - 1, classes=2)

@@ -177,7 +177,7 @@ def _point(found: CostTable) -> dict[str, Any]:
 def _line(row: Row) -> str:
     if row.shape is None:
         return row.procedure
-    shape = "poisson" if isinstance(row.shape, str) else f"shape {row.shape:g}"
+    shape = row.shape if isinstance(row.shape, str) else f"shape {row.shape:g}"
     return f"{row.procedure}, {shape}"
 
 

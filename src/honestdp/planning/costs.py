@@ -83,7 +83,7 @@ def cost_table(
         hit_probability: Search long enough to draw the best candidate with at least this
             probability; by default the expected number of runs is `candidates`.
         subset: Share of the records that subset-tuning tunes on.
-        shapes: Shapes of the law of K to show: numbers above -1, or "poisson".
+        shapes: Shapes of the law of K to show: numbers above -1, "poisson" or "optimal".
 
     Returns:
         The table, cheapest procedure first.

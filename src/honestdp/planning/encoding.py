@@ -7,8 +7,8 @@ lose, and how flat their optima are (docs/representation.md).
 a piece. Every weight carries the noise, which falls with n epsilon, so the number of pieces follows
 from n epsilon over the number of such columns and of outputs.
 
-*Rare categories.* A category that hardly any row has gets a weight of noise. Categories are counted
-with noise, and those without a clear count have no weight of their own (`schema.kinds.categorical`).
+*Rare categories.* A category that hardly any row has gets a weight of noise. So categories are
+counted with noise, and those without a clear count have no weight of their own (`Categorical`).
 That pays where the noise of a count is a small part of the rows.
 
 *Scale.* The step size and the clip norm of a plan fit rows of one norm, and the bias has an input

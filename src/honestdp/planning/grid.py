@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from honestdp.candidates import DEFAULT_RULE, TUNABLE, Candidate, declared, hyperparameter_names
-from honestdp.errors import InputError, fail, positive_integer
+from honestdp.errors import InputError, fail, positive_integer, random_seed
 from honestdp.models.base import OPTION
 from honestdp.optimizers import optimizers
 
@@ -113,7 +112,7 @@ class Grid:
         """
         # RandomState draws the same numbers in every version of NumPy: draws from lists stay the
         # same. What a distribution's own `rvs` makes of them is SciPy's, and may change with it.
-        source = np.random.RandomState(_checked_seed(seed))
+        source = np.random.RandomState(random_seed("seed", seed))
         rows = range(positive_integer("count", count))
         return cls(tuple({n: _drawn(n, v, source) for n, v in values.items()} for _ in rows))
 
@@ -147,7 +146,7 @@ class Grid:
         """
         from honestdp.planning.optuna_designs import drawn_by_optuna
 
-        return cls(drawn_by_optuna(space, n, sampler, _checked_seed(seed)))
+        return cls(drawn_by_optuna(space, n, sampler, random_seed("seed", seed)))
 
     @classmethod
     def of(cls, grid: Grid | str | Mapping[str, Any] | Sequence[Setting]) -> Grid:
@@ -231,12 +230,6 @@ def is_open(setting: Setting) -> bool:
 def follows_noise(setting: Setting) -> bool:
     """Whether a setting's step size follows from the noise, as that of "balanced" does."""
     return optimizers.get(setting.get("rule", DEFAULT_RULE)).follows_noise
-
-
-def _checked_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
-        raise fail("seed", seed, "must be a whole number from 0 to 4294967295")
-    return int(seed)
 
 
 def _check_tunable(name: str, rule: str) -> None:

@@ -66,7 +66,7 @@ class Spec:
         mean_runs: Expected number of runs, instead of `hit_probability`.
         most_runs: Limit on the expected number of runs that "auto" may choose.
         shape: Shape of the law of K: "geometric" (1, the default), "logarithmic" (0), "poisson",
-            or a number above -1.
+            "optimal" (the cheapest for the hit probability), or a number above -1.
         cap: Hard limit on the number of runs.
         threshold: Public score at which the procedure "threshold" stops.
         subset: Share of rows that the procedure "subset-tuning" tunes on.
@@ -74,7 +74,8 @@ class Spec:
         bound: Name of the theorem to account by; by default the one that needs the least noise.
         metric: What candidates are compared by; by default accuracy for classes and the squared
             error for numbers.
-        procedure_options: Options, by name, of a procedure that is not in the library.
+        procedure_options: Further options, by name: those of a procedure that is not in the
+            library, or the `law` of "random-subset".
 
     Attributes:
         pipelines: The models, with the encodings of their rows, that its settings choose, in the

@@ -136,7 +136,7 @@ class CostTable:
         return (
             row.procedure,
             row.bound + (" *" if self.is_smallest(row) else ""),
-            "-" if row.shape is None else f"{row.shape:g}" if row.shape != "poisson" else row.shape,
+            _shape(row.shape),
             "-" if row.expected_runs is None else f"{row.expected_runs:.4g}",
             "-" if row.max_runs is None else str(row.max_runs),
             "-" if row.hit_probability is None else f"{row.hit_probability:.3f}",
@@ -189,3 +189,10 @@ def _rounded_up(value: float | None, digits: int = 4) -> str:
 
 
 _EXACT = Context(prec=700)  # any float has fewer digits
+
+
+def _shape(shape: Shape | None) -> str:
+    """The shape of a law of K in its cell."""
+    if shape is None:
+        return "-"
+    return shape if isinstance(shape, str) else f"{shape:g}"

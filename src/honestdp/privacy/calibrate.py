@@ -14,8 +14,9 @@ from typing import Literal
 
 from honestdp.errors import InputError, above, fail, open_unit, positive, positive_integer
 from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
+from honestdp.privacy.subset_law import repeats_law
 
-Shape = float | Literal["poisson"]
+Shape = float | Literal["poisson", "optimal"]
 
 _DIGITS = 4
 _LEAST, _MOST = 1e-2, 1e4
@@ -94,8 +95,10 @@ def run_count(
         if hit_probability is None:
             return Poisson(mean)
         return Poisson.from_hit_probability(k, hit_probability)
+    if shape == "optimal":  # by default it hits the best as often as the geometric law
+        return repeats_law(k, hit_probability or 1 / (1 + (k - 1) / mean))
     if isinstance(shape, str):
-        raise fail("shape", shape, 'must be a number above -1 or "poisson"')
+        raise fail("shape", shape, 'must be a number above -1, "poisson" or "optimal"')
     eta = above(-1, "shape", shape)
     if hit_probability is None:
         return TruncatedNegativeBinomial.from_mean(eta, mean)

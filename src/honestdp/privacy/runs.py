@@ -474,9 +474,9 @@ class Tabulated(RunCount):
     @property
     def _possible(self) -> tuple[Floats, Floats]:
         """The numbers of runs that can occur, and their probabilities; often few of many."""
-        chances = np.array(self.chances)
+        chances = np.array(self.chances, dtype=np.float64)
         places = np.flatnonzero(chances)
-        return places + 1.0, chances[places]
+        return np.asarray(places + 1, dtype=np.float64), chances[places]
 
     def probabilities(self, largest: int) -> Floats:
         result = np.zeros(largest + 1)

@@ -370,8 +370,8 @@ def selection_shift(
     linear function. Else by branch and bound: on [a, b] the supremum is at most
     log_weight(a) - log_weight(G(b)), both being monotone; intervals that could still beat the
     best point found by more than 0.05 % are cut up.
-    `polygon`: corners and values of G; by default `worst_tail`. That of `TwoWayTail` is smaller, and
-    G as well, as `profile_bound` has profiles of both directions.
+    `polygon`: corners and values of G; by default `worst_tail`. That of `TwoWayTail` is smaller,
+    and G as well, as `profile_bound` has profiles of both directions.
     """
     corners, values = worst_tail(profile) if polygon is None else polygon
     with np.errstate(invalid="ignore", divide="ignore"):

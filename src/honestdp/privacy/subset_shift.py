@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Range = tuple[float, float]
 
-LARGEST = 100  # candidates; see `certified_shift`
+LARGEST = 50  # candidates; see `certified_shift`
 _ROUNDING = 1e-11  # of ln H(a)/H(b): sums of at most 5000 terms, none of them negative
 _MOST_CORNERS = 120
 _MOST_ROWS = 12_000  # of a matrix that takes as long to make as it has rows
@@ -36,15 +36,16 @@ def certified_shift(tail: TwoWayTail, p: Floats, tolerance: float = 2e-3) -> flo
     of two linear functions with a positive denominator (P(K = 1) > 0), hence monotone. H is
     symmetric, so vertices are multisets of corners where coordinates share a range.
 
-    The cube is cut into parts: r coordinates in a first range, the others in a second (`_Part`),
-    r = 0 .. k-1, the ranges being [0, v] and [v, 1] at first. For each the polygon is replaced by a
-    larger one of a few of its lines, all vertices are looked at, and what is above the aim is left
-    open. A vertex touches only boxes whose coordinates lie between the corners next to its own, so
-    of an open part only the shorter ranges around its open vertices remain; these are looked at
-    again, with as many lines, or more where it did not get shorter. The part with the largest
-    bound goes first. What is still open when ranges get no shorter, or after 16 parts (5 for more than 20 candidates), is bounded as it stands: the answer is
-    never below Lambda, whatever it took. The aim is the largest ratio on the diagonal plus the
-    tolerance, so an answer may be that much too large even where Lambda is smaller.
+    The polygon is first replaced by a larger one of a few of its lines. Its corners cut the cube
+    into boxes, each coordinate between two neighbouring corners; a box without a vertex above the
+    aim is done. A vertex above it touches only boxes whose coordinates lie between the corners next
+    to their own. So of all vertices above the aim, with r coordinates at the left half of the
+    corners, a part of the cube is left (`_Part`): r coordinates in one range, the others in
+    another. It is looked at again, with as many lines in these shorter ranges, or with more where
+    they did not get shorter; the part with the largest bound goes first. What is still open when
+    ranges get no shorter, or after 16 parts (8 for more than 20 candidates), is bounded as it
+    stands. So the answer is never below Lambda, whatever it took. The aim is the largest ratio on
+    the diagonal plus the tolerance: an answer may be that much too large.
 
     Args:
         tail: A polygon above G.
@@ -52,7 +53,7 @@ def certified_shift(tail: TwoWayTail, p: Floats, tolerance: float = 2e-3) -> flo
         tolerance: Relative.
 
     Returns:
-        Lambda or a little more. Above 100 candidates nothing is looked at, and the answer is the
+        Lambda or a little more. Above 50 candidates nothing is looked at, and the answer is the
         trivial ln E[K]/P(K = 1).
     """
     n = len(p) - 1
@@ -65,7 +66,7 @@ def certified_shift(tail: TwoWayTail, p: Floats, tolerance: float = 2e-3) -> flo
     aim = cube.diagonal
     aim += 1e-6 + tolerance * aim
     parts = [_Part(-trivial, 0, (0.0, 1.0), (0.0, 1.0))]
-    for _ in range(_MOST_PARTS if n < 20 else _MOST_PARTS // 3):
+    for _ in range(_MOST_PARTS if n < 20 else _MOST_PARTS // 2):
         if not parts or -parts[0].minus_bound <= aim:
             break
         part = heapq.heappop(parts)
@@ -137,14 +138,14 @@ class _Cube:
         """What of a part may be above the aim."""
         ranges = part.ranges(self._n)
         if len(ranges) == 1:
-            return self._open_in(*ranges, part.effort, aim)
+            return self._open_in(ranges[0], part.effort, aim)
         sides = []
         for size, many, range_ in zip(
             (part.first, self._n - part.first), self._points(part), ranges, strict=True
         ):
             corners, values = self._vertices(range_, many)
             sides.append((_multisets(values, size)[size], (corners, 0)))
-        return self._open(*sides, aim)
+        return self._open(sides[0], sides[1], aim)
 
     def _open_in(self, range_: Range, effort: int, aim: float) -> list[_Part]:
         """The same with all coordinates in one range. Its corners are cut into two halves, and the
@@ -161,8 +162,12 @@ class _Cube:
 
     def _vertices(self, range_: Range, points: int) -> tuple[Floats, Floats]:
         """The corners, so many or fewer, of a polygon above G in a range; 1 - u and 1 - G there."""
-        larger = self._tail.among(self._some(self._active(range_), points))
-        corners = larger.corners(*range_)
+        lines = self._active(range_)
+        for fewer in (0, 1):  # the constant 1 is one more line, and may be one more corner
+            larger = self._tail.among(self._some(lines, points - fewer))
+            corners = larger.corners(*range_)
+            if len(corners) <= points:
+                break
         return corners, np.stack(larger.arguments(corners))
 
     def _open(self, here: _Side, there: _Side, aim: float) -> list[_Part]:
@@ -198,7 +203,7 @@ class _Cube:
             i = max(grows, key=lambda i: sizes[i] / points[i] ** 2)
             more = [points[0] + (i == 0), points[1] + (i == 1)]
             rows = [math.comb(s + q - 1, s) for s, q in zip(sizes, more, strict=True)]
-            many = math.prod(rows) > _vertices(self._n, part.effort)
+            many = math.prod(rows) > _most_vertices(self._n, part.effort)
             if more[i] > most[i] or many or rows[i] > _MOST_ROWS:
                 grows.remove(i)
             else:
@@ -252,8 +257,9 @@ def _around(some: _Multisets, at: tuple[Floats, int], above: NDArray[np.bool_]) 
 
 
 def _multisets(values: Floats, largest: int) -> list[_Multisets]:
-    """All multisets of 0, 1, .. `largest` columns of the values. Of each size, those without columns
-    beyond the j-th come first, for every j; the next size has each of them with the j-th added."""
+    """All multisets of 0, 1, .. `largest` columns of the values. Of each size, those without
+    columns beyond the j-th come first, for every j; the next size has each of them with the j-th
+    added."""
     points = values.shape[1]
     none = np.zeros(1, dtype=np.int64)
     found = [_Multisets(np.ones((2, 1, 1)), none, none)]
@@ -273,14 +279,12 @@ def _multisets(values: Floats, largest: int) -> list[_Multisets]:
 
 def _corners(coordinates: int, effort: int) -> int:
     """How many corners one range gets that has all coordinates."""
-    points = 3
-    while points < _MOST_CORNERS and math.comb(coordinates + points, points) <= _vertices(
-        coordinates, effort
-    ):
+    most, points = _most_vertices(coordinates, effort), 3
+    while points < _MOST_CORNERS and math.comb(coordinates + points, points) <= most:
         points += 1
     return points
 
 
-def _vertices(coordinates: int, effort: int) -> int:
+def _most_vertices(coordinates: int, effort: int) -> int:
     """How many vertices are looked at for one part of the cube: a matter of time alone."""
-    return (400_000 if coordinates < 20 else 1_200_000) * 4**effort
+    return (400_000 if coordinates < 12 else 1_300_000) * 4**effort

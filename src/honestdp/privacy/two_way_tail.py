@@ -1,4 +1,4 @@
-"""G read both ways: how likely an event can get on the neighbour, from a profile of both directions.
+"""G read both ways: how likely an event is on the neighbour, from a profile of both directions.
 
 `selection.worst_tail` has the half of it that a profile of one direction gives.
 """

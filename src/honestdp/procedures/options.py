@@ -32,10 +32,13 @@ def mean_runs(name: str, value: object) -> float:
 
 
 def shape(name: str, value: object) -> Shape:
-    """The shape of the law of K: "geometric", "logarithmic", "poisson", or a number above -1."""
+    """The shape of the law of K: "geometric", "logarithmic", "poisson", "optimal", or a number
+    above -1."""
     if isinstance(value, str):
         if value == "poisson":
             return "poisson"
+        if value == "optimal":
+            return "optimal"
         value = SHAPES.get(value, value)
     return above(-1, name, value)
 

@@ -36,7 +36,7 @@ class RandomRepeats(ShapedRuns):
 
     @classmethod
     def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
-        shapes = (0.0, 1.0, "poisson")
+        shapes = (0.0, 1.0, "poisson", "optimal")
         return [{"hit_probability": hit_probability, "shape": shape} for shape in shapes]
 
     @property

@@ -12,7 +12,7 @@ from honestdp.privacy import selection
 from honestdp.privacy.calibrate import Shape, run_count
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
-from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
+from honestdp.privacy.runs import Poisson, RunCount, Tabulated, TruncatedNegativeBinomial
 from honestdp.procedures.base import Procedure
 from honestdp.procedures.draws import Coin, Draw, random_draws
 
@@ -57,6 +57,8 @@ class ShapedRuns(RandomRuns):
                 return shape
             case Poisson():
                 return "poisson"
+            case Tabulated():
+                return "optimal"
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""`random-subset`: the first K of a secret permutation of the candidates; only the best is released."""
+"""`random-subset`: the first K of a secret permutation of the candidates; the best is released."""
 
 from __future__ import annotations
 

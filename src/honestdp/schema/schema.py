@@ -350,7 +350,11 @@ class Schema(Declaration):
         return [column.name for column in self.columns if column.learns]
 
     def to_learn_by(self, question: str) -> list[str]:
-        """Those of `to_learn` that a question of a plan pays for, by its name."""
+        """Those of `to_learn` that one question of a plan pays for.
+
+        Args:
+            question: Its name, as `Column.question` has it.
+        """
         return [c.name for c in self.columns if c.learns and c.question == question]
 
     # Rows (see `encode` for what is promised)

@@ -255,3 +255,28 @@ def _typed_columns() -> list[Any]:
         pa.array([1, None], pa.timestamp("s")),
         pa.nulls(3),
     ]
+
+
+def check_made_up(column: Column, schema: Schema) -> None:
+    """Check the cells that a simulation makes up: those of its own columns, by the seed alone, and
+    what the declaration expects."""
+
+    def made(rows: int) -> dict[str, list[Any]]:
+        with _nothing_raised(column, "made_up"):
+            found = column.made_up(rows, np.random.RandomState(7))
+        require(column, found.keys() <= set(column.sources), "made_up makes cells of its sources")
+        every = all(len(cells) == rows for cells in found.values())
+        require(column, every, "made_up must give as many cells as it is asked for")
+        return {name: list(cells) for name, cells in found.items()}
+
+    made(0)
+    first, again = made(50), made(50)
+    require(column, first == again, "made_up must draw from the given source alone")
+    others = {name for other in schema.columns[:-1] for name in other.sources}
+    left = set(column.sources) - first.keys() - others
+    require(column, not left, f"made_up leaves out {sorted(left)[:3]}, which nobody else declares")
+    if first.keys() != {column.name}:
+        return
+    found = column.problems(cells_of(first[column.name]))
+    wrong = found.missing + found.unreadable + found.unknown + found.outside
+    require(column, not wrong, "made_up gives cells that the declaration does not expect")

@@ -13,6 +13,7 @@ from honestdp.testing.column_cells import (
     ODD_CELLS,
     check_encoding,
     check_learning,
+    check_made_up,
     check_problems,
     check_structure,
     check_zeros,
@@ -56,6 +57,7 @@ def check_column_kind(
     check_structure(column, schema, sample)
     _check_representatives(column)
     check_problems(column, sample)
+    check_made_up(column, schema)
     if column.keeps_zeros:
         check_zeros(column, schema, sample)
 

@@ -136,7 +136,7 @@ function element(tag, kind, text) {
 }
 
 function title([procedure, , shape]) {
-  return procedure + (shape === "-" ? "" : shape === "poisson" ? ", poisson" : ", shape " + shape);
+  return procedure + (shape === "-" ? "" : /^[a-z]/.test(shape) ? ", " + shape : ", shape " + shape);
 }
 
 function isSearch(row) {

@@ -35,6 +35,7 @@ from scipy.sparse import csr_matrix
 from honestdp.registry import Registry
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
+from honestdp.schema.cells import cells as cells_of
 from honestdp.schema.fields import Name
 from honestdp.schema.problems import Declaration
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from honestdp.schema.tables import Table
 
 Block: TypeAlias = "Entries | csr_matrix"
+CellLists: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]  # by name of column
 
 BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
 
@@ -265,6 +267,24 @@ class Column(Declaration):
         as it is.
         """
         return ()
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Make up cells from the declaration alone, for `honestdp simulate`.
+
+        Args:
+            rows: Number of cells to make up.
+            source: Where all random numbers must come from, so that a seed repeats them.
+
+        Returns:
+            For each column of the table in `sources` as many cells, such as a CSV file may hold:
+            none is missing, all are within the declaration. A kind that reads only columns which
+            others declare, as `Cross`, makes up none. By default the cells of `representatives`
+            that the declaration can read, each as often; digits if there is none.
+        """
+        found = [one.cell for one in self.representatives() if one.cell is not None]
+        known = [cell for cell in found if not self.unfit(cells_of([cell])).any()]
+        choices = np.array(known or list(range(10)), dtype=object)
+        return {name: choices[source.randint(len(choices), size=rows)] for name in self.sources}
 
     # What has to be learnt before rows can be encoded: from one noisy histogram
 

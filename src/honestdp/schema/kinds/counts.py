@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 MOST = 1e12
 
@@ -69,6 +69,10 @@ class Counts(Column):
     def _values(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         clean = _clean(numbers)
         return (clean > 0).astype(np.float64) if self.count == "presence" else np.log1p(clean)
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Counts of which seven in ten are 0."""
+        return {self.name: source.geometric(0.7, size=rows) - 1}
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_numbers(cells, 0.0, MOST, self.distinct(cells))

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from honestdp.schema.fields import Name
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
@@ -99,6 +99,9 @@ class Cross(Column):
         one, other = self._both
         first, second = _whole(one, table), _whole(other, table)
         return Entries(first[0] * other.width + second[0], first[1] * second[1])
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        return {}  # its columns make up their own
 
     @property
     def encoding_words(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -13,7 +13,7 @@ from pydantic import model_validator
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Flag, Text
-from honestdp.schema.kinds.base import Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -136,6 +136,17 @@ class Date(Column):
         share = (inside - first) / (last - first)
         parts = (share, inside.year - first.year, found.month - 1, found.weekday(), found.hour)
         return parts[: self.entries]
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Dates between the first and the last, written as declared."""
+        first, last = self._ends
+        exact = self.time or any(end.time() != datetime.min.time() for end in self._ends)
+        spread = (last - first) / timedelta(seconds=1)
+        moments = [first + timedelta(seconds=s) for s in (source.random_sample(rows) * spread) // 1]
+        if self.format is not None:
+            return {self.name: [moment.strftime(self.format) for moment in moments]}
+        texts = [str(moment) for moment in moments]
+        return {self.name: texts if exact else [text[:10] for text in texts]}
 
     def problems(self, cells: Cells) -> CellProblems:
         first, last = self._ends

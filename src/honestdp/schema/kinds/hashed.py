@@ -9,10 +9,11 @@ from pydantic import Field
 
 from honestdp.schema.cells import Cells
 from honestdp.schema.hashing import bucket_of_each
-from honestdp.schema.kinds.base import Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Entries, column_kinds
 from honestdp.schema.kinds.buckets import BucketColumn
 
 MOST_BUCKETS = 2**24
+MOST_MADE_UP = 1000  # different texts
 
 
 @column_kinds.register
@@ -51,6 +52,11 @@ class Hashed(BucketColumn):
 
     def as_one_hot(self) -> Hashed:
         return self
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Texts, twice as many different ones as there are buckets, up to a thousand."""
+        numbers = source.randint(min(2 * self.buckets, MOST_MADE_UP), size=rows)
+        return {self.name: [f"value {number}" for number in numbers]}
 
     @property
     def encoding_words(self) -> str:

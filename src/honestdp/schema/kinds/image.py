@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from honestdp.schema.fields import Name, Names, Pair, as_tuple, check_pair
 from honestdp.schema.gradients import feature_count, feature_names, gradient_features
-from honestdp.schema.kinds.base import BLOCK_NORM, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM, CellLists, Column, Entries, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
@@ -129,6 +129,12 @@ class Image(Column):
             made = gradient_features(pixels, self.size, self.channels)
         made *= BLOCK_NORM
         return Entries(np.arange(self.width), made)
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Images without a subject: every pixel on its own, in 256 steps within the range."""
+        (low, high), steps = self.range, source.randint(256, size=(self.pixels, rows)) / 255
+        pixels = np.clip(low * (1 - steps) + high * steps, low, high)
+        return dict(zip(self.sources, pixels, strict=True))
 
     @property
     def encoding_words(self) -> str:

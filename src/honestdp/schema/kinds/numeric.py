@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Entries, Representative, column_kinds
 from honestdp.schema.noisy_histogram import cell_edges
 from honestdp.schema.numeric_learning import MOST_BINS, has_room, learnt_numbers, with_numbers
 
@@ -321,6 +321,16 @@ class Numeric(Column):
             named = {f"{value:.6g}": value for value in values}
         found = [Representative(label, value, value) for label, value in named.items()]
         return [*found, Representative("(missing)", None, None)] if self.missing == "own" else found
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Numbers spread evenly between the bounds: whole ones where the bounds are and lie at
+        least 10 apart, else of six digits."""
+        low, high = self.range
+        shares = source.random_sample(rows)
+        drawn = low * (1 - shares) + high * shares
+        if low % 1 == high % 1 == 0 and 10 <= high - low < 1e15:
+            return {self.name: np.rint(drawn).astype(np.int64)}
+        return {self.name: np.clip([float(f"{number:.6g}") for number in drawn], low, high)}
 
     @classmethod
     def encode_stored(

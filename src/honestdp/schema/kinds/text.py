@@ -9,7 +9,7 @@ from pydantic import Field
 from scipy.sparse import csr_matrix
 
 from honestdp.schema.cells import Cells
-from honestdp.schema.kinds.base import BLOCK_NORM, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM, CellLists, column_kinds
 from honestdp.schema.kinds.buckets import BucketColumn
 from honestdp.schema.scaling import scale_to
 from honestdp.schema.tokens import hashed_words
@@ -57,6 +57,13 @@ class Text(BucketColumn):
         found = hashed_words(cells.texts(), self.buckets, self.ngrams)
         scale_to(BLOCK_NORM, found)
         return found.astype(np.float32)
+
+    def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
+        """Texts of 3 to 20 words from a list of 500; some words are far more frequent."""
+        lengths = source.randint(3, 21, size=rows)
+        drawn = (500 ** source.random_sample(lengths.sum())).astype(int)
+        parts = np.split(drawn, np.cumsum(lengths)[:-1]) if rows else []
+        return {self.name: [" ".join(f"word{number}" for number in part) for part in parts]}
 
     @property
     def encoding_words(self) -> str:

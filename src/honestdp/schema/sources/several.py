@@ -89,14 +89,23 @@ class SeveralFiles(Source):
         return pa.Table.from_arrays(columns, names=there)
 
     def _joined(self, columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-        """Columns of one type as they are; of several (by the files' own word), as text."""
-        if len({column.type for column in columns}) > 1:
+        """Columns of one type as they are; of several (by the files' own word), as text. But
+        decimal and floating numbers, whose cells are read as floats in a file of their own, as
+        floats."""
+        types = {column.type for column in columns}
+        if len(types) > 1 and all(map(_is_fraction, types)):
+            columns = [column.cast(pa.float64(), safe=False) for column in columns]
+        elif len(types) > 1:
             columns = [pa.chunked_array([self._texts(column)]) for column in columns]
         chunks = [chunk for column in columns for chunk in column.chunks]
         return pa.chunked_array(chunks, columns[0].type)
 
     def _texts(self, column: pa.ChunkedArray) -> pa.Array:
         return text_column([as_object(cell) for cell in column], self._decimal)
+
+
+def _is_fraction(kind: pa.DataType) -> bool:
+    return pa.types.is_decimal(kind) or pa.types.is_floating(kind)
 
 
 def files_of_folder(folder: Path) -> list[tuple[str, dict[str, str | None]]]:

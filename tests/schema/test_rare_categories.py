@@ -1,0 +1,149 @@
+"""Categories with too few rows for a weight of their own: how they are found and encoded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tomli_w
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from honestdp.errors import InputError
+from honestdp.schema import Categorical, Cross, Schema, Target, learn_bounds
+from honestdp.schema.cells import cells
+from honestdp.schema.kinds.base import as_matrix
+from honestdp.schema.kinds.categorical import FEW, LEAST
+from honestdp.schema.learn import histogram
+from honestdp.testing import check_column_kind
+
+NAMES = ("a", "b", "c", "d")
+
+
+def ward(**facts) -> Categorical:
+    return Categorical(name="ward", categories=NAMES, **facts)
+
+
+def encoded(column: Categorical, *given) -> list[list[float]]:
+    return as_matrix(column.encode(cells(list(given))), column.width).toarray().tolist()
+
+
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("rare", ["learn", "keep", ("a", "d"), ()])
+def test_they_keep_the_contract(other, rare):
+    check_column_kind(ward(other=other, rare=rare), ["a", "b", "zz", 1, None])
+    check_column_kind(ward(other=other, rare="learn", missing="d"), ["a", "d", None])
+
+
+@pytest.mark.parametrize("facts", [{}, {"other": True}, {"other": True, "rare_other": True}])
+def test_a_rare_category_is_encoded_as_one_that_is_not_declared(facts):
+    column = ward(rare=("b", "d"), **facts)
+    rare, unknown, again, missing = encoded(column, "b", "never heard of", "d", None)
+    assert rare == unknown == again == missing
+    assert sum(rare) == (facts == {"other": True})
+    assert encoded(column, "a", "c") == encoded(ward(other=bool(facts)), "a", "c")
+
+
+def test_missing_cells_go_with_their_category():
+    column = ward(other=True, rare=("d",), missing="d")
+    assert encoded(column, None) == encoded(column, "d") == encoded(column, "?")
+    column = ward(other=True, rare=("d",), missing="a")
+    assert encoded(column, None) == encoded(column, "a") != encoded(column, "?")
+
+
+def test_a_count_must_be_clear_of_its_noise():
+    """A fiftieth of the rows, at least 2 deviations of the noise, at most 3."""
+    column = ward(rare="learn")
+    for noise, rows, least in ((10.0, 1250, 25.0), (10.0, 100, 20.0), (10.0, 10**6, 30.0)):
+        noisy = np.array([least + 0.1, least - 0.1, -50.0, 1e6])
+        assert column.learnt_from(noisy, noise, rows) == (1.0, 0.0, 0.0, 1.0)
+    assert 1250 * LEAST == 25.0
+    made = column.with_learnt((1.0, 0.0, 0.0, 1.0))
+    assert (made.rare, made.rare_other, made.learns) == (("b", "c"), False, 0)
+    assert column.learnt_facts(made) == {"rare": ["b", "c"]}
+    assert column.learnt_words(made).endswith("so encoded as zeros: b, c")
+    none = column.with_learnt((1.0,) * 4)
+    assert column.learnt_words(none) == "every category has rows enough for a weight of its own"
+
+
+def test_other_has_the_rows_of_rare_categories_too():
+    column = ward(other=True, rare="learn")
+    found = column.learnt_from(np.array([1e4, 19.0, 19.0, 19.0, 0.0]), 10.0, 100)
+    assert found == (1.0, 0.0, 0.0, 0.0, 1.0)  # 57 rows, noise 20
+    made = column.with_learnt(found)
+    assert (made.rare, made.rare_other) == (("b", "c", "d"), False)
+    assert column.learnt_words(made).endswith("so encoded as other: b, c, d")
+    found = column.learnt_from(np.array([1e4, 1e4, 19.0, 1e4, 0.0]), 10.0, 100)
+    made = column.with_learnt(found)  # 19 rows, noise 14
+    assert (made.rare, made.rare_other) == (("c",), True)
+    assert column.learnt_words(made).endswith("so encoded as zeros: c, (other)")
+    assert [one.note for one in made.representatives()] == ["", "", FEW, "", FEW]
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.sampled_from([*NAMES, "x", "", None, 3]), min_size=1, max_size=9),
+    one=st.sampled_from([*NAMES, "x", None]),
+    other=st.booleans(),
+    missing=st.sampled_from([None, "c"]),
+)
+def test_a_record_moves_one_count_by_one(rows, one, other, missing):
+    column = ward(rare="learn", other=other, missing=missing)
+    bins = column.histogram_bins(512)
+    with_, without = (histogram(column, cells(given), bins) for given in ([one, *rows], rows))
+    assert bins == column.width == len(with_)
+    assert 0 <= (with_ - without).sum() == np.abs(with_ - without).sum() <= 1
+    # What is counted is what is encoded.
+    plain = ward(other=other, missing=missing)
+    assert with_.tolist() == np.sum(encoded(plain, one, *rows), axis=0).tolist()
+
+
+def test_they_are_learnt_with_noise_from_the_rows():
+    schema = Schema(
+        name="t", columns=(ward(rare="learn"),), target=Target(column="y", classes=("n", "y"))
+    )
+    table = {"ward": ["a"] * 500 + ["b"] * 497 + ["c"] * 3}
+    source = np.random.default_rng(0)
+    seen = []
+
+    def draws(scale, count):
+        seen.append(count)
+        return np.rint(scale * source.standard_normal(count)).astype(np.int64)
+
+    made, learnt = learn_bounds(schema, table, 12.0, draws)
+    assert made.columns[0].rare == ("c", "d")
+    assert (learnt.columns, seen) == (("ward",), [4])
+    assert Schema.from_toml(made.to_toml()) == made
+    assert made.encode_inputs(table).shape == (1000, 4)
+
+
+def test_pairs_are_those_of_all_categories():
+    sex = Categorical(name="sex", categories=("f", "m"))
+    target = Target(column="y", classes=("n", "y"))
+    cross = Cross(name="both", columns=("ward", "sex"))
+    table = {"ward": ["a", "b"], "sex": ["f", "m"]}
+    wide = [
+        Schema(name="t", columns=(ward(rare=rare), sex, cross), target=target)
+        .encode_inputs(table, sparse=False)[:, -8:]
+        .tolist()
+        for rare in (None, ("b",), "keep")
+    ]
+    assert wide[0] == wide[1] == wide[2]
+
+
+def test_wrong_declarations_are_refused():
+    target = {"column": "y", "classes": ["n", "y"]}
+    for facts, text in (
+        ({"rare": ["e"]}, "none of the categories"),
+        ({"rare": "some"}, '"learn", "keep" or a list'),
+        ({"rare": ["a"], "rare_other": True}, "rare_other is for other = true"),
+        ({"other": True, "rare_other": True}, "rare_other is for other = true"),
+    ):
+        column = {"kind": "categorical", "name": "ward", "categories": list(NAMES), **facts}
+        whole = {"name": "t", "target": target, "columns": [column]}
+        with pytest.raises(InputError, match=text):
+            Schema.from_toml(tomli_w.dumps(whole))
+
+
+def test_a_schema_that_leaves_it_open_has_the_fingerprint_it_had():
+    assert {"rare", "rare_other"}.isdisjoint(ward().facts())
+    assert ward(rare="keep").facts()["rare"] == "keep"
