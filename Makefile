@@ -25,7 +25,7 @@ help:
 	@echo "make browser         installs Chromium for the tests in a browser (as root, Debian's package)"
 	@echo "make bench           training beside Opacus, plain torch and the floor (20 minutes, quiet machine)"
 	@echo "make bench-plan      calibration beside dp-accounting's own, in one run"
-	@echo "make bench-search    whole searches on Adult, every procedure at one epsilon (20 minutes; HONESTDP_DATA)"
+	@echo "make bench-search    whole searches, every procedure at one epsilon (20 minutes on Adult, hours on the rest; HONESTDP_DATA)"
 	@echo "make bench-opacus    one job both ways: Optuna around Opacus, and honestdp (20 minutes)"
 	@echo "make paper           the paper's experiments: what has no results yet (hours; HONESTDP_DATA), docs/paper.md"
 	@echo "make docs            the documentation site, in build/site"
@@ -85,6 +85,7 @@ bench-plan: $(READY)
 # They save as they go: the same command goes on with what was interrupted.
 bench-search: $(READY)
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/searches.py
 
 bench-defaults: $(READY)
 	$(BIN)/python benchmarks/defaults.py

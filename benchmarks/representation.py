@@ -77,7 +77,7 @@ class Bench:
 
     def _plan(self, how: str, epsilon: float) -> Plan:
         data = self.linear() if how == LINEAR else self.data
-        return make_plan(Spec(schema=data.schema, rows=_rows(data.train), epsilon=epsilon))
+        return make_plan(Spec(schema=data.schema, rows=rows_of(data.train), epsilon=epsilon))
 
     def same(self, epsilon: float) -> bool:
         """Whether the default encodes numbers as they are anyway."""
@@ -87,7 +87,7 @@ class Bench:
     def private(self, how: str, epsilon: float, seed: int) -> Scores:
         data = self.linear() if how == LINEAR else self.data
         release = run(self.plan(how, epsilon), data.train, seed=seed)
-        truth = _targets(data.schema, data.validation)
+        truth = targets_of(data.schema, data.validation)
         if data.schema.target.classes is None:
             found = release.predictor.predict(data.validation, warn=False)
             return scores(data.schema.target.decode(truth), found)
@@ -116,11 +116,11 @@ class Bench:
         return found
 
 
-def _rows(table: Any) -> int:
+def rows_of(table: Any) -> int:
     return table.num_rows if hasattr(table, "num_rows") else table.shape[0]
 
 
-def _targets(schema: Schema, table: Any) -> NDArray[Any]:
+def targets_of(schema: Schema, table: Any) -> NDArray[Any]:
     return schema.target.encode(open_rows(schema, table).cells(schema.target.column))
 
 

@@ -125,15 +125,18 @@ def show(rows: Sequence[Row]) -> None:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    parts = [_markdown(HEADERS, table(rows))]
+    parts = [markdown_table(HEADERS, table(rows))]
     if found := peers(rows):
-        parts.append(_markdown(PEER_HEADERS, found))
+        parts.append(markdown_table(PEER_HEADERS, found))
     if found := learnt(rows):
-        parts += ["AUC where bounds are learnt, by outer range:", _markdown(LEARNT_HEADERS, found)]
+        parts += [
+            "AUC where bounds are learnt, by outer range:",
+            markdown_table(LEARNT_HEADERS, found),
+        ]
     parts.append(f"{SIMULATION}. Mean ± standard error over noise seeds; {commits(rows)}.")
     return "\n\n".join(parts)
 
 
-def _markdown(headers: list[str], lines: list[list[str]]) -> str:
+def markdown_table(headers: list[str], lines: list[list[str]]) -> str:
     rule = ["---"] * LEFT + ["---:"] * (len(headers) - LEFT)
     return "\n".join("| " + " | ".join(line) + " |" for line in (headers, rule, *lines))

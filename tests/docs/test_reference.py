@@ -151,6 +151,24 @@ def test_what_is_said_of_searches_on_adult() -> None:
         assert means["none/auto"] == max(means.values())
 
 
+def test_what_is_said_of_the_smallest_portfolio() -> None:
+    """docs/searches.md: one of the two, given everything, is ahead of the choice between them."""
+    saved = json.loads((ROOT / "benchmarks" / "results" / "searches.json").read_text())
+    means = {
+        (row["data"], row["epsilon"], row["line"]): mean(
+            run["accuracy"] if "accuracy" in run else run["r2"] for run in row["runs"]
+        )
+        for row in saved["rows"]
+        if len(row["runs"]) > 1
+    }
+    pair = "default or mlp 32/random-subset"
+    measured = [key[:2] for key in means if key[2] == pair]
+    assert measured
+    for data, epsilon in measured:
+        alone = max(means[data, epsilon, line] for line in ("default", "mlp 32"))
+        assert means[data, epsilon, pair] < alone, (data, epsilon)
+
+
 def test_the_figures_under_the_picture() -> None:
     found = honestdp.cost_table(
         n=36177, lot_size=250, steps=2500, candidates=40, noise_multiplier=4.0

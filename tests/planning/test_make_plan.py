@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from torch import nn
 
 from honestdp import Grid, InputError, make_plan
 from honestdp.candidates import Candidate
-from honestdp.engine import Linear, TwoLayer, size
+from honestdp.engine import Linear, Module, TwoLayer, size
 from honestdp.metrics.squared_error import SquaredError
 from honestdp.planning.costs import default_delta
+from honestdp.planning.plan import NO_PORTFOLIO
 from honestdp.planning.questions import AboutColumns, AboutNorms, gaussian_mu
 from honestdp.planning.role_costs import RoleCosts, Scoring, free_noise, priced_after
 from honestdp.planning.spec import Spec
@@ -206,6 +208,15 @@ def test_auto_takes_the_least_noise_and_says_why():
     assert few.procedure.name == "random-subset"
     with pytest.raises(InputError, match=r"most_runs=2.*no search among 4 settings"):
         make_plan(spec(grid=GRID, most_runs=2))
+
+
+def test_a_plan_without_a_grid_says_why_no_other_model_is_tried():
+    plan = make_plan(spec())
+    assert str(plan).count(NO_PORTFOLIO) == 1
+    assert NO_PORTFOLIO not in json.dumps(plan.public())  # fingerprints of such plans stay
+    chosen = spec(grid=GRID), spec(grid="dpadamwosm"), spec(procedure="untuned")
+    for one in (*chosen, spec(model=Module(nn.Linear(SCHEMA.width, 1), classes=2))):
+        assert NO_PORTFOLIO not in str(make_plan(one))
 
 
 def test_the_defaults_are_functions_of_public_facts():
