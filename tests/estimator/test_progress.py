@@ -134,7 +134,7 @@ def test_a_fit_shows_one_and_wipes_it(monkeypatch, capsys) -> None:
 def test_a_secret_number_of_runs_leaves_the_same_text(monkeypatch) -> None:
     """However many there were: stages, bars and times, and no count."""
     texts = set()
-    for seed in range(6):
+    for seed in range(3):
         options = {"mean_runs": 3}
         said = seen(monkeypatch, procedure="random-repeats", options=options, random_state=seed)
         words = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[━╸╺\r\n ]+|\d:\d\d:\d\d", " ", said)

@@ -37,7 +37,7 @@ def test_racing_processes_get_exactly_the_budget(
 
 @pytest.mark.parametrize(
     "kills",
-    [20, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
+    [10, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
 )
 def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills: int) -> None:
     path = tmp_path / "a.ledger"
@@ -50,7 +50,7 @@ def test_killed_processes_never_use_data_without_a_charge(tmp_path: Path, kills:
 
 @pytest.mark.parametrize(
     "kills",
-    [20, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
+    [10, pytest.param(100, marks=pytest.mark.slow), pytest.param(300, marks=pytest.mark.nightly)],
 )
 def test_a_killed_maker_leaves_a_whole_ledger_or_none(tmp_path: Path, kills: int) -> None:
     assert answer(PROGRAM, "kill-create", tmp_path, kills, 2, timeout=900)["kills"] == kills

@@ -146,7 +146,7 @@ MUTANTS = [
            "        from honestdp.randomness import Randomness\n"
            "        from honestdp.resume.journal import Journal\n"
            "        PrivateData.open(plan, table, target, 1, Randomness(), Journal())\n",
-           "tests/runner/test_run_processes.py::test_killed_runs_never_use_data_without_a_charge[20]"),
+           "tests/runner/test_run_processes.py::test_killed_runs_never_use_data_without_a_charge[10]"),
     Mutant("never released", "runner/publish.py",
            "head = ledger.release(receipt, card.digest)", "head = ledger.head",
            RUN + "::test_a_production_run_charges_once_and_releases_once"),

@@ -284,7 +284,8 @@ def test_counts_get_the_noise_that_was_priced():
     "name",
     [pytest.param("untuned", marks=pytest.mark.slow),
      pytest.param("composition", marks=pytest.mark.slow),
-     pytest.param("random-repeats", marks=pytest.mark.slow), "subset-tuning"],
+     pytest.param("random-repeats", marks=pytest.mark.slow),
+     pytest.param("subset-tuning", marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_runs_get_the_noise_that_was_priced(name):
     """On rows that all count for nothing a step is noise alone: its scale is the plan's."""

@@ -45,6 +45,8 @@ class FrontierLine:
         grid: Any = whole.settings[:1] if self.free else whole
         if self == DEFAULT:
             grid = None  # the library's own choice of one
+        else:
+            schema = as_in_the_paper(schema)
         return make_plan(Spec(schema=schema, rows=rows, epsilon=epsilon, grid=grid, **self.options))
 
     @property
@@ -82,6 +84,18 @@ LINES = (
     ),
     FREE,
 )
+
+
+def as_in_the_paper(schema: Schema) -> Schema:
+    """The schema with numbers as they are and a weight for every category: nothing is learnt."""
+    columns = [column.encoded_as("linear") for column in schema.columns]
+    kept = [
+        column.model_copy(update={"rare": "keep"})
+        if "rare" in type(column).model_fields
+        else column
+        for column in columns
+    ]
+    return schema.model_copy(update={"columns": tuple(kept)})
 
 
 def planned(line: FrontierLine, plan: Plan) -> dict[str, Any]:
