@@ -50,6 +50,12 @@ RUN = [
     Mutant("paid check: a charge in use looks stopped", "runner/charging.py",
            "    if charge.stopped:", "    if False:",
            ASKS + "a_charge_that_was_trained_on_unchecked_does_not_move"),
+    Mutant("paid check: a training without it is recorded nowhere", CHECKING,
+           "            self.ledger.leave_unchecked(self.receipt)", "            pass",
+           ASKS + "a_stop_after_an_unchecked_training_does_not_move"),
+    Mutant("paid check: an unchecked charge moves", CHAIN,
+           "self.free and not self.unchecked and not", "self.free and not",
+           ASKS + "a_stop_after_an_unchecked_training_does_not_move"),
 ]  # fmt: skip
 
 CHECKS = "tests/ledger/test_checks.py::test_"

@@ -253,6 +253,25 @@ def test_a_charge_that_was_trained_on_unchecked_does_not_move(tmp_path: Path) ->
         run(plan_of(NEW), misfit(), ledger)
 
 
+def test_a_stop_after_an_unchecked_training_does_not_move(tmp_path: Path) -> None:
+    """Every asking stopped, and yet a model was trained on the charge before the first."""
+    plan = plan_of()
+    ledger = new_ledger(tmp_path, plan)
+
+    def interrupt(told: Any) -> None:
+        if told.stage == "searching":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, table(), ledger, progress=interrupt, check=False)
+    assert ledger.charge(1).unchecked
+    stopped(plan, ledger, receipt=ledger.charge(1))
+    assert not ledger.charge(1).stopped
+    ledger.amend(NEW)
+    with pytest.raises(BudgetError):
+        run(plan_of(NEW), misfit(), ledger)
+
+
 # Resuming
 
 

@@ -38,6 +38,7 @@ from honestdp.ledger.chain import (
     opening_body,
     release_body,
     stop_body,
+    unchecked_body,
 )
 from honestdp.privacy.curve import RdpCurve, gaussian
 from honestdp.privacy.spending import Budget, Spending
@@ -343,6 +344,32 @@ class Ledger:
             head = link(chain.head, bodies[0])
         self._known = head
         return self.charge(receipt.id)
+
+    def leave_unchecked(self, receipt: Receipt) -> None:
+        """Record, durably, that a charge's table is about to be trained on without a check.
+
+        From now on the charge pays for its own plan alone: `move` takes only charges on which
+        nothing was ever trained.
+
+        Args:
+            receipt: From `reserve` or `move`.
+
+        Raises:
+            InputError: If the receipt is not of this ledger or was released before, or the ledger
+                cannot be written: then nothing may be trained.
+
+        Example:
+            >>> ledger.leave_unchecked(receipt)  # doctest: +SKIP
+        """
+        instance(Receipt, "receipt", receipt, "the one that reserve returned")
+        known = self._known
+        with store.writing(self.path, "nothing was trained") as (chain, bodies):
+            self._check(chain, known)
+            if _check_owed(chain, receipt).unchecked:
+                return
+            bodies.append(unchecked_body(receipt))
+            head = link(chain.head, bodies[0])
+        self._known = head
 
     def stopped_charge(self, spending: Spending, plan: Mapping[str, Any]) -> Charge | None:
         """Look for a charge that a check stopped and that pays for a plan. Spends nothing.

@@ -4,6 +4,7 @@ Body 0 opens the ledger (what it protects, the total, the orders). Every later o
     charge      a plan and what it costs
     check       a charge's table is about to be checked, with noise that the charge pays for
     stop        a check found that the table does not fit: nothing was trained
+    unchecked   a charge's table is about to be trained on without a check
     move        a stopped charge pays for another plan of the same cost (`moved` has the rule)
     release     what a charge paid for left
     amendment   the schema was corrected
@@ -90,7 +91,8 @@ class Asking:
 class Charge:
     """One plan in the ledger; `spending` has its curve at the ledger's orders. nonce: identifies
     the run it is for, so that a run that was killed finds its charge again. askings: The checks of
-    its table, oldest first. free: Whether its last asking stopped and nobody took it since."""
+    its table, oldest first. free: Whether its last asking stopped and nobody took it since.
+    unchecked: Whether a table was ever trained on without a check."""
 
     receipt: Receipt
     plan: Mapping[str, Any]
@@ -99,6 +101,7 @@ class Charge:
     left: Left | None
     askings: tuple[Asking, ...] = ()
     free: bool = False
+    unchecked: bool = False
 
     @property
     def released(self) -> bool:
@@ -117,10 +120,10 @@ class Charge:
 
     @property
     def stopped(self) -> bool:
-        """Whether every check of it stopped, so that nothing was ever trained on it, and it may
-        pay for another plan of the same cost."""
+        """Whether every check of it stopped and none was left out, so that nothing was ever trained
+        on it, and it may pay for another plan of the same cost."""
         every = bool(self.askings) and all(asking.stopped for asking in self.askings)
-        return every and self.free and not self.released
+        return every and self.free and not self.unchecked and not self.released
 
     def pays_for(self, spending: Spending, orders: Sequence[float]) -> bool:
         """Whether the charge is exactly this spending, at the ledger's orders."""
@@ -236,6 +239,11 @@ def stop_body(receipt: Receipt, asking: str) -> str:
     return canonical({"kind": "stop", **facts})
 
 
+def unchecked_body(receipt: Receipt) -> str:
+    facts = {"charge": receipt.id, "hash": receipt.entry_hash, "nonce": new_nonce()}
+    return canonical({"kind": "unchecked", **facts})
+
+
 def move_body(receipt: Receipt, plan: Mapping[str, Any], nonce: str) -> str:
     facts = {"charge": receipt.id, "hash": receipt.entry_hash, "nonce": nonce}
     return canonical({"kind": "move", **facts, "plan": dict(plan)})
@@ -323,14 +331,32 @@ def _stopped(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | 
     return replace(charge, askings=tuple(after), free=True)
 
 
+def _unchecked(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | None:
+    if facts["hash"] != charge.receipt.entry_hash:
+        return None
+    return replace(charge, unchecked=True)
+
+
 def _moved(charge: Charge, facts: Mapping[str, Any], stored: str) -> Charge | None:
     if facts["hash"] != charge.receipt.entry_hash:
         return None
     return moved(charge, facts["plan"], _text(facts["nonce"]))
 
 
-_LATER = {"release": _released, "check": _checked, "stop": _stopped, "move": _moved}
-_MAY_NOT = {"release": "releases", "check": "checks", "stop": "stops", "move": "moves"}
+_LATER = {
+    "release": _released,
+    "check": _checked,
+    "stop": _stopped,
+    "unchecked": _unchecked,
+    "move": _moved,
+}
+_MAY_NOT = {
+    "release": "releases",
+    "check": "checks",
+    "stop": "stops",
+    "unchecked": "trains on",
+    "move": "moves",
+}
 
 
 def _text(value: object) -> str:

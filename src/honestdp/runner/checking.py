@@ -12,7 +12,8 @@ than CHECKS on a charge; (b) each has fresh noise; (c) only one search of the ch
 and the ledger says which; (d) every plan that the charge pays for has the same price in each of its
 parts: a check's noise multiplier, the other questions, a run, a score, the procedure
 (`ledger.chain.moved`); (e) a charge moves to another plan only if each of its askings was answered
-and stopped, so that nothing was trained under the plan before; (f) a table is corrected record by
+and stopped, and no run on it left out the check, which the ledger records before it trains: so
+nothing was trained under the plan before; (f) a table is corrected record by
 record, in a way that depends on what was released and on public facts alone.
 Proof. The attempts are one interaction: asking 1, what was released of it, the choice of a reading
 of the table and of a plan, asking 2, ..., at last a search. By (f) neighbouring tables stay
@@ -23,6 +24,17 @@ first and one of the second; by (b) they are independent given what came before.
 compose adaptively (Zhu, Dong and Wang 2022, Theorem 10; Renyi curves likewise: Mironov 2017,
 Proposition 1; in the ledger by `privacy.spending.Budget`), and leaving out an asking costs no more
 than making it. By (e) no search was begun that another plan could follow. QED
+
+Other charges. Between two attempts other plans may be charged to the ledger and released, and what
+they released may decide how an attempt goes on: a charge is one interactive mechanism among others.
+A charge with a Renyi curve is a sequence of steps, each with a curve of its own, and these add up
+to the charge's; the supermartingale of `Budget` goes from step to step, whichever charge one is of.
+A charge known as (epsilon, delta) alone can be answered, question by question, from one draw of
+randomised response with these parameters, made at its start (Vadhan and Zhang, Concurrent
+Composition Theorems for Differential Privacy, 2023); with such draws in place of the charges the
+proof of `Budget` is about plans one after the other again. That their parameters are chosen on the
+way is covered as well (Haney and others, Concurrent Composition for Interactive Differential
+Privacy with Adaptive Privacy-Loss Parameters, 2023).
 
 A killed process. Before `ask` is recorded nothing was read. After it the asking is used up, whether
 or not anybody saw its answer: the run asks again when it is resumed. An asking whose stop was not
@@ -68,7 +80,7 @@ class Checker:
 
         Raises:
             MisfitError: If it does not fit. The charge stands.
-            InputError: If all checks of the charge are used.
+            InputError: If all checks of the charge are used, or the ledger cannot be written.
         """
         check = self.plan.check
         if check is None or self.journal.checked:
@@ -82,6 +94,8 @@ class Checker:
             reasons = decide(check, noisy)
             if reasons:
                 raise self._stop(check, noisy, reasons, asking)
+        elif self.ledger is not None and self.receipt is not None:
+            self.ledger.leave_unchecked(self.receipt)
         self.journal.passed()
 
     def _ask(self) -> str:
