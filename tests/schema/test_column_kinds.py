@@ -379,6 +379,23 @@ def test_no_cell_overflows_a_narrow_scale():
         assert column.encode(cells([1e300, -1e300, 0.0])).values.tolist() == [[2.0], [-2.0], [0.0]]
 
 
+def test_pairs_of_a_column_that_is_learnt_are_refused_by_name():
+    cost = Numeric(name="cost", bounds="learn", outer=(0, 1e6))
+    ward = Categorical(name="ward", categories=["a", "b"])
+    target = Target(column="back", classes=["no", "yes"])
+    with pytest.raises(InputError, match="'cost' is to be learnt, so its pairs are unknown"):
+        Schema(name="t", columns=[cost, ward, Cross(name="x", columns=["cost", "ward"])],
+               target=target)  # fmt: skip
+
+
+def test_the_form_explains_every_kind():
+    from honestdp.schema import from_header
+
+    form = from_header(["pain", "back"])
+    for column in COLUMNS:
+        assert f'#   {{ kind = "{column.kind}"' in form
+
+
 def test_a_pair_is_the_same_when_the_plan_has_chosen_curves_and_the_schema_is_read_again():
     schema = Schema(
         name="visits",

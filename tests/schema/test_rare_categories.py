@@ -13,7 +13,7 @@ from honestdp.schema import Categorical, Cross, Schema, Target, learn_bounds
 from honestdp.schema.cells import cells
 from honestdp.schema.kinds.base import as_matrix
 from honestdp.schema.kinds.categorical import FEW, LEAST
-from honestdp.schema.learn import histogram
+from honestdp.schema.learn import histogram, with_learnt
 from honestdp.testing import check_column_kind
 
 NAMES = ("a", "b", "c", "d")
@@ -116,18 +116,37 @@ def test_they_are_learnt_with_noise_from_the_rows():
     assert made.encode_inputs(table).shape == (1000, 4)
 
 
-def test_pairs_are_those_of_all_categories():
+def pairs_with_sex(**facts) -> Schema:
     sex = Categorical(name="sex", categories=("f", "m"))
-    target = Target(column="y", classes=("n", "y"))
     cross = Cross(name="both", columns=("ward", "sex"))
-    table = {"ward": ["a", "b"], "sex": ["f", "m"]}
-    wide = [
-        Schema(name="t", columns=(ward(rare=rare), sex, cross), target=target)
-        .encode_inputs(table, sparse=False)[:, -8:]
-        .tolist()
-        for rare in (None, ("b",), "keep")
-    ]
-    assert wide[0] == wide[1] == wide[2]
+    target = Target(column="y", classes=("n", "y"))
+    return Schema(name="t", columns=(ward(**facts), sex, cross), target=target)
+
+
+def pairs(schema: Schema, wards: list[str]) -> list[list[float]]:
+    start = sum(column.width for column in schema.columns[:2])
+    table = {"ward": wards, "sex": ["f"] * len(wards)}
+    return schema.encode_inputs(table, sparse=False)[:, start:].tolist()
+
+
+def test_a_pair_with_a_rare_category_is_that_of_an_unknown_one():
+    kept = pairs(pairs_with_sex(rare="keep"), ["a", "b"])
+    assert kept == pairs(pairs_with_sex(), ["a", "b"])
+    assert [sum(row) for row in kept] == [1, 1]
+    for facts in ({}, {"other": True}, {"other": True, "rare_other": True}):
+        common, rare, unknown = pairs(pairs_with_sex(rare=("b",), **facts), ["a", "b", "attic"])
+        assert common[0] == sum(common) == 1
+        assert rare == unknown
+        assert sum(rare) == (facts == {"other": True})
+
+
+def test_pairs_follow_what_was_learnt_about_their_columns():
+    asked = pairs_with_sex(rare="learn")
+    made = with_learnt(asked, {"ward": (1.0, 0.0, 1.0, 1.0)})
+    assert made == pairs_with_sex(rare=("b",))
+    assert made == Schema.from_toml(made.to_toml())
+    assert pairs(made, ["a", "b"]) == pairs(pairs_with_sex(rare=("b",)), ["a", "b"])
+    assert sum(pairs(made, ["b"])[0]) == 0
 
 
 def test_wrong_declarations_are_refused():

@@ -151,7 +151,9 @@ def with_learnt(schema: Schema, numbers: Mapping[str, Numbers]) -> Schema:
         else column
         for column in schema.columns
     ]
-    return schema.model_copy(update={"columns": tuple(columns)})
+    by_name = {column.name: column for column in columns}  # pairs look up what was learnt
+    bound = tuple(column.bound_to(by_name) for column in columns)
+    return schema.model_copy(update={"columns": bound})
 
 
 def histogram(column: Column, cells: Cells, bins: int) -> NDArray[np.int64]:

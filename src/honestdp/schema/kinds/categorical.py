@@ -109,7 +109,8 @@ class Categorical(Column):
         return Entries(np.maximum(places, 0)[:, None], (places >= 0).astype(np.float64)[:, None])
 
     def as_one_hot(self) -> Categorical:
-        return self.model_copy(update={"rare": None, "rare_other": False})  # pairs are not counted
+        # Pairs are not counted themselves, but a rare category is not declared for them either.
+        return self if isinstance(self.rare, tuple) else self.model_copy(update={"rare": None})
 
     def with_default_rare(self) -> Categorical:
         return self if self.rare is not None else self.model_copy(update={"rare": "learn"})

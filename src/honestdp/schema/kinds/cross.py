@@ -28,7 +28,7 @@ class Cross(Column):
     """Two columns of the schema together, where their effects do not simply add up.
 
     Each is taken one-hot: categories as they are, numbers in their bins, 8 where none are declared.
-    A row where one of them is missing is all zeros.
+    A row where one of them is missing, or a rare category, is all zeros.
 
     Args:
         name: A name of its own.
@@ -62,6 +62,10 @@ class Cross(Column):
             if name not in others or others[name].kind == self.kind:
                 raise ValueError(f"columns: {name[:60]!r} is not another column of the schema")
             one = others[name].as_one_hot()
+            if one is None and others[name].learns:
+                raise ValueError(
+                    f"columns: {name[:60]!r} is to be learnt, so its pairs are unknown"
+                )
             if one is None:
                 kind = others[name].kind
                 raise ValueError(f"columns: {name[:60]!r} is of kind {kind}, which has no pairs")

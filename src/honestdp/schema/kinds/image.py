@@ -46,6 +46,10 @@ class Image(Column):
     """
 
     label: ClassVar[str] = "image"
+    form: ClassVar[tuple[str, ...]] = ('kind = "image"', "size = [28, 28]", 'columns = "pixel*"')
+    form_help: ClassVar[tuple[str, ...]] = (
+        "a block of pixel columns, in a line with a name of its own; delete the pixels' lines",
+    )
     remedies: ClassVar[dict[str, str]] = {
         "size": "give [height, width] in pixels, whole numbers from 2 to 4096",
         "channels": "must be a whole number from 1 to 4, such as 1 for grey or 3 for colour",
