@@ -83,10 +83,10 @@ def most(page: Page) -> list[str]:
 
 
 def test_it_loads_without_trouble_and_asks_nobody_else(opened, server, troubles) -> None:
-    assert len(figures(opened)) == 19
-    assert len(most(opened)) == 5
+    assert len(figures(opened)) == 20
+    assert len(most(opened)) == 6
     assert "This page reads no data" in opened.inner_text("header")
-    assert opened.locator("#plot .legendtext").count() == 9
+    assert opened.locator("#plot .legendtext").count() == 10
     assert opened.locator("#part-plot.stale").count() == 0
     assert list(troubles) == []
 
@@ -202,9 +202,9 @@ def test_by_keyboard_alone(opened) -> None:
 
 
 def test_every_bound_is_one_tick_away(opened) -> None:
-    assert opened.locator("#rows tr:visible").count() == 9
+    assert opened.locator("#rows tr:visible").count() == 10
     opened.check("#all")
-    assert opened.locator("#rows tr:visible").count() == 19
+    assert opened.locator("#rows tr:visible").count() == 20
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_what_is_kept_is_the_owners_alone_and_of_one_size(tmp_path, monkeypatch)
     plan = plan_of("random-repeats")
     for runs in (1, 50):
         monkeypatch.setattr(RunCount, "draw_exactly", lambda self, uniform, runs=runs: runs)
-        for at in range(3, LAST, 51):
+        for at in range(3, LAST, 17):
             folder = tmp_path / f"{runs}-{at}"
             if not stopped(monkeypatch, at, plan, table(), seed=1, folder=folder):
                 break
