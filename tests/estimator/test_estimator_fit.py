@@ -60,7 +60,7 @@ def test_unknown_parameters() -> None:
 def test_options_are_fields_of_a_spec() -> None:
     known = {field.name for field in fields(Spec)}
     own = set(search().get_params())
-    assert known - set(search()._further()) - own == {"rows"}
+    assert known - set(search()._further()) - own == {"rows", "chosen_on"}  # made by public=
     for name in ("threshold", "split_seed", "learn_share", "most_runs"):
         assert name in search()._further()
 
