@@ -7,9 +7,9 @@ encoded once for each `RowEncoding`, however many pipelines read them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from honestdp.errors import InputError
 from honestdp.models import Description, describe
@@ -17,6 +17,8 @@ from honestdp.planning.encoding import is_wide
 from honestdp.planning.grid import CHOICES, ENCODE, MODEL, is_open
 from honestdp.schema import Column, Schema
 from honestdp.schema.learn import ROW_NORM, ROWS, Numbers
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,15 @@ class Pipeline:
         values changed.
         """
         return {**self.setting, **setting} if is_open(setting) else dict(setting)
+
+
+def distinct(items: Iterable[Item]) -> list[Item]:
+    """The items, each once, in the order of their first use; compared, as some have no hash."""
+    found: list[Item] = []
+    for one in items:
+        if one not in found:
+            found.append(one)
+    return found
 
 
 def choice(setting: Mapping[str, Any], model: Any) -> tuple[Any, str | None]:

@@ -142,11 +142,6 @@ class Plan:
         return self.procedure.scoring == "scores"
 
     @property
-    def reads_sparse(self) -> bool:
-        """Whether its models read sparse rows; a module does not."""
-        return all(encoding.may_be_sparse for encoding in self.spec.encodings)
-
-    @property
     def shows_all(self) -> bool:
         """Whether every candidate may be released, not only the winner."""
         return self.procedure.releases_all

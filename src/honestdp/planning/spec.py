@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -25,7 +26,7 @@ from honestdp.planning.costs import checked_delta, default_delta
 from honestdp.planning.encoding import is_wide, with_encoding
 from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
 from honestdp.planning.named_grids import GridFacts, named_grid
-from honestdp.planning.pipelines import Pipeline, RowEncoding, choice
+from honestdp.planning.pipelines import Pipeline, RowEncoding, choice, distinct
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
@@ -151,17 +152,13 @@ class Spec:
         object.__setattr__(self, "grid", grid)
         settings: tuple[Setting, ...] = ({},) if grid is None else grid.settings
         choices = [choice(setting, self.model) for setting in settings]
-        distinct = [one for i, one in enumerate(choices) if one not in choices[:i]]
-        found = []
-        for one in distinct:
+        different, found = distinct(choices), list[Pipeline]()
+        for one in different:
             own = [s for s, chosen in zip(settings, choices, strict=True) if chosen == one]
             follows = grid is None or all(is_open(s) or follows_noise(s) for s in own)
             found.append(self._pipeline(*one, follows))
-        places = tuple(distinct.index(one) for one in choices)
-        encodings: list[RowEncoding] = []
-        for pipeline in found:
-            if pipeline.encoding not in encodings:
-                encodings.append(pipeline.encoding)
+        places = tuple(different.index(one) for one in choices)
+        encodings = distinct(pipeline.encoding for pipeline in found)
         object.__setattr__(self, "pipelines", tuple(found))
         object.__setattr__(self, "pipeline_of", places)
         object.__setattr__(self, "encodings", tuple(encodings))
@@ -249,13 +246,18 @@ class Spec:
         known = self.schema.target.classes
         return None if known is None else len(known)
 
+    @cached_property
+    def _encoding_of(self) -> list[int]:
+        read = [self.encodings.index(pipeline.encoding) for pipeline in self.pipelines]
+        return [read[place] for place in self.pipeline_of]
+
     def encoding_of(self, setting: int) -> int:
         """The place in `encodings` of the encoding that a setting's model reads.
 
         Args:
             setting: The place of the setting in the grid.
         """
-        return self.encodings.index(self.pipelines[self.pipeline_of[setting]].encoding)
+        return self._encoding_of[setting]
 
     @property
     def encoding(self) -> Schema:

@@ -31,7 +31,7 @@ from honestdp.executors import Executor, Work
 from honestdp.metrics import metrics
 from honestdp.planning.grid import Grid, Setting
 from honestdp.planning.make import make_plan
-from honestdp.planning.pipelines import RowEncoding, learnt_by
+from honestdp.planning.pipelines import RowEncoding, distinct, learnt_by
 from honestdp.planning.plan import Plan
 from honestdp.planning.public_choice import Compared, PublicChoice
 from honestdp.planning.questions import Questions
@@ -235,7 +235,7 @@ class _Comparison:
         metric, count = metrics.get(spec.metric), len(settings)
         units = np.zeros(count, dtype=np.int64)
         groups = _groups(spec, settings)
-        for encoding in _distinct([group.encoding for group in groups]):
+        for encoding in distinct(group.encoding for group in groups):
             own = [group for group in groups if group.encoding == encoding]
             encoded = self._encoded(encoding, own[0].plan)
             for part in encoded_bytes(encoded):
@@ -271,7 +271,3 @@ class _Comparison:
             parameters = [trained.parameters(i) for i in range(len(models))]
             total += exact_units(metric, models, parameters, [picked(encoded, held)] * len(models))
         return total
-
-
-def _distinct(encodings: Sequence[RowEncoding]) -> list[RowEncoding]:
-    return [one for i, one in enumerate(encodings) if one not in encodings[:i]]

@@ -95,7 +95,8 @@ class Trainer:
 
     def train(self, draws: Sequence[Draw], data: PrivateData) -> list[Tensor]:
         """The parameters of every draw."""
-        candidates = [self.plan.candidates[draw.setting] for draw in draws]
+        every = self.plan.candidates  # made anew by each call
+        candidates = [every[draw.setting] for draw in draws]
         return self._train(draws, candidates, [data.of(draw).train for draw in draws])
 
     def final(self, kept: Sequence[Outcome], data: PrivateData) -> list[Outcome]:

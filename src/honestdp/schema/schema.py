@@ -349,14 +349,6 @@ class Schema(Declaration):
         """The columns whose bounds still have to be learnt."""
         return [column.name for column in self.columns if column.learns]
 
-    def to_learn_by(self, question: str) -> list[str]:
-        """Those of `to_learn` that one question of a plan pays for.
-
-        Args:
-            question: Its name, as `Column.question` has it.
-        """
-        return [c.name for c in self.columns if c.learns and c.question == question]
-
     # Rows (see `encode` for what is promised)
 
     def encode(self, table: Any, target: Any = None, *, sparse: bool | None = None) -> Encoded:
