@@ -18,8 +18,8 @@ MUTANTS = [
              "scale = scoring.noise * UNITS", "scale = 0.9 * scoring.noise * UNITS", one)
       for one in SEARCHES),
     mutant("noise x 0.9 in the search alone", "runner/training.py",
-           "[self.plan.candidates[draw.setting] for draw in draws]",
-           "[replace(self.plan.candidates[draw.setting], "
+           "[every[draw.setting] for draw in draws]",
+           "[replace(every[draw.setting], "
            "noise_multiplier=0.9 * self.plan.noise_multiplier) for draw in draws]",
            "subset-tuning"),
     mutant("noise x 0.9 in the last training alone", "runner/training.py",
