@@ -49,7 +49,7 @@ RUN = [
            ASKS + "plans_without_a_check_say_nothing_of_it"),
     Mutant("paid check: a charge in use looks stopped", "runner/charging.py",
            "    if charge.stopped:", "    if False:",
-           ASKS + "a_charge_that_was_trained_on_unchecked_does_not_move"),
+           ASKS + "a_stopped_charge_that_is_used_again_is_nobody_elses"),
     Mutant("paid check: a training without it is recorded nowhere", CHECKING,
            "            self.ledger.leave_unchecked(self.receipt)", "            pass",
            ASKS + "a_stop_after_an_unchecked_training_does_not_move"),

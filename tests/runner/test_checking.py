@@ -253,6 +253,22 @@ def test_a_charge_that_was_trained_on_unchecked_does_not_move(tmp_path: Path) ->
         run(plan_of(NEW), misfit(), ledger)
 
 
+def test_a_stopped_charge_that_is_used_again_is_nobody_elses(tmp_path: Path) -> None:
+    """From the moment a run goes on with a stopped charge, no other run may take it."""
+    plan, seen = plan_of(), {}
+    ledger = new_ledger(tmp_path, plan)
+    stopped(plan, ledger)
+    assert ledger.charge(1).stopped
+
+    def look(told: Any) -> None:
+        seen.setdefault(told.stage, ledger.charge(1).stopped)
+
+    run(plan, table(), ledger, receipt=ledger.charge(1), progress=look)
+    assert seen["opening"]  # nothing is taken yet
+    assert not seen["checking"]
+    assert not seen["searching"]
+
+
 def test_a_stop_after_an_unchecked_training_does_not_move(tmp_path: Path) -> None:
     """Every asking stopped, and yet a model was trained on the charge before the first."""
     plan = plan_of()
