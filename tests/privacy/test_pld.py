@@ -7,7 +7,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
 from honestdp.privacy import pld
-from honestdp.privacy.profile import _largest_loss
+from honestdp.privacy.profile import Profile, _largest_loss, loss_distribution
 
 
 @pytest.mark.parametrize("q", [1e-5, 0.007, 0.5, 0.999999, 1.0])
@@ -41,3 +41,14 @@ def test_a_grid_too_fine_for_its_numbers_is_refused_as_by_dp_accounting() -> Non
     loss = pld._SampledGaussian(1.0, sampling_prob=1e-12, adjacency_type=pld.AdjacencyType.REMOVE)
     with pytest.raises(ValueError, match="finer than the numbers"):
         loss.get_delta_for_epsilon(np.nextafter(np.log1p(-1e-12), 0) * np.array([1 - 1e-6]))
+
+
+@pytest.mark.parametrize(
+    "sampled", [(0.02, 2.0, 1000), (1.0, 0.8, 1), (1e-4, 0.7, 50), (0.9, 30, 3)]
+)
+def test_an_epsilon_is_the_one_that_halving_finds_and_keeps_its_delta(sampled) -> None:
+    profile = loss_distribution((sampled,))
+    for delta in (1e-14, 1e-9, 1e-6, 1e-3, 0.05, 0.4, 0.999):
+        found = profile.epsilon(delta)
+        assert found == pytest.approx(Profile.epsilon(profile, delta), rel=2e-7, abs=1e-11)
+        assert profile.delta(found) <= delta or found == np.inf

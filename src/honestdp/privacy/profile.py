@@ -120,6 +120,23 @@ class _Losses:
         inside = self._mass[first] - np.exp(np.minimum(gap, 0.0)) * self._faded[first]
         return self._infinite + np.maximum(inside, 0.0)
 
+    @cached_property
+    def _falling(self) -> Floats:
+        """Minus delta at the points of the grid, which rises."""
+        falling: Floats = np.maximum.accumulate(-self.deltas(self.grid))
+        return falling
+
+    def epsilon(self, delta: float) -> float:
+        """Where delta(epsilon) = delta, to rounding; inf if that is beyond the grid.
+
+        Between two points of the grid delta(e) = a - b e^e, which is solved for e.
+        """
+        point = int(np.searchsorted(self._falling, -delta))
+        if point == len(self.grid):
+            return math.inf
+        above = self._infinite + self._mass[point] - delta
+        return float(self.grid[point] + math.log(max(above, 1e-300) / self._faded[point]))
+
 
 class LossDistributionProfile(Profile):
     """A privacy loss distribution, with what its arithmetic may have lost put back.
@@ -148,6 +165,14 @@ class LossDistributionProfile(Profile):
     def deltas(self, epsilons: Floats) -> Floats:
         found = np.max([losses.deltas(epsilons) for losses in self._directions], axis=0)
         return np.minimum(1.0, found * (1 + 1e-9) + self.slack)
+
+    def epsilon(self, delta: float) -> float:
+        wanted = (open_unit("delta", delta) - self.slack) / (1 + 1e-9)
+        found = max(losses.epsilon(wanted) for losses in self._directions)
+        found += 1e-9 * abs(found) + 1e-12  # above all rounding
+        if 0 < found < math.inf and self.delta(found) <= delta < self.delta(found * (1 - 1e-6)):
+            return found
+        return super().epsilon(delta)
 
     def answers(self, delta: float) -> bool:
         """Whether the grid is fine, and delta far enough above the arithmetic's own error."""

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -127,7 +128,7 @@ class RunCount(ABC):
         largest = max(64, 2 * math.ceil(self.mean))
         while True:
             largest = min(largest, most)
-            below = np.cumsum(self.probabilities(largest))
+            below = _below(self, largest)
             if below[-1] > uniform:
                 return int(np.searchsorted(below, uniform, side="right"))
             if largest == most:  # the rounding of the sum, or the cut: the last K that counts
@@ -486,6 +487,14 @@ class Tabulated(RunCount):
 
 
 LARGEST_TABLE = 20_000
+
+
+@lru_cache(maxsize=4)
+def _below(law: RunCount, largest: int) -> Floats:
+    """P(K <= k) for k = 0 .. largest, of which a search draws many."""
+    below: Floats = np.cumsum(law.probabilities(largest))
+    below.setflags(write=False)
+    return below
 
 
 def _real(value: Fraction) -> Any:

@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from numbers import Complex, Integral, Real
 from typing import Any
 
@@ -287,7 +288,19 @@ def _other_spellings(
 
 
 def _by_number(values: NDArray[np.float64], categories: Sequence[str]) -> NDArray[np.int64]:
-    """Indices of numbers among the categories that are numbers; `MISSING` if not finite.
+    """Indices of numbers among the categories that are numbers; `MISSING` if not finite."""
+    known, indices = _numbers_among(tuple(categories))
+    places = np.full(len(values), UNKNOWN, dtype=np.int64)
+    if len(known):
+        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+        places = np.where(known[at] == values, indices[at], places)
+    places[~np.isfinite(values)] = MISSING
+    return places
+
+
+@lru_cache(maxsize=256)
+def _numbers_among(categories: tuple[str, ...]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The numbers among the categories in rising order, and the index of each.
 
     Of two categories for one number ("1" and "01") the plain one counts, else the first.
     """
@@ -295,12 +308,7 @@ def _by_number(values: NDArray[np.float64], categories: Sequence[str]) -> NDArra
     usable = [i for i in range(len(categories)) if math.isfinite(numbers[i])]
     usable.sort(key=lambda i: (categories[i] != written(numbers[i]), i))
     known, first = np.unique([numbers[i] for i in usable], return_index=True)
-    places = np.full(len(values), UNKNOWN, dtype=np.int64)
-    if len(known):
-        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-        places = np.where(known[at] == values, np.asarray(usable)[first[at]], places)
-    places[~np.isfinite(values)] = MISSING
-    return places
+    return known, np.asarray(usable, dtype=np.int64)[first]
 
 
 def _taken(values: NDArray[Any], indices: pa.Array, missing: float) -> NDArray[Any]:
