@@ -50,6 +50,31 @@ def test_counts_are_counts(model, kind, monkeypatch):
     assert torch.equal(correct(model, params, rows), found)
 
 
+def test_cells_hold_the_rows_that_fall_into_them(monkeypatch):
+    """By class and answer; one row moves one count by one, a null row none."""
+    model = Linear(6, 3)
+    X, y = table(3)
+    params = torch.randn(4, size(model), generator=torch.Generator().manual_seed(1))
+
+    def cells(loss, outputs, targets):
+        return 3 * targets + loss.predicted(outputs)
+
+    found = scores.cell_counts(cells, 9, model, params, examples(X, y))
+    assert torch.equal(
+        found.view(4, 3, 3).diagonal(dim1=1, dim2=2).sum(1), correct(model, params, examples(X, y))
+    )
+    assert found.sum(1).tolist() == [57] * 4
+    monkeypatch.setattr(scores, "_ROOM", 100)  # in many chunks
+    assert torch.equal(scores.cell_counts(cells, 9, model, params, examples(X, y)), found)
+    X[3] = float("nan")
+    moved = scores.cell_counts(cells, 9, model, params, examples(X, y)) - found
+    assert moved.abs().sum(1).max() <= 2
+    y[3] = -1
+    without = scores.cell_counts(cells, 9, model, params, examples(X, y))
+    assert without.sum(1).tolist() == [56] * 4
+    assert (found - without).min() >= 0
+
+
 def test_one_row_moves_a_count_by_at_most_one_and_a_null_row_never_counts():
     model = Linear(6, 3)
     X, y = table(3)

@@ -8,7 +8,8 @@ value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +20,7 @@ from honestdp.errors import InputError, fail, one_line
 from honestdp.metrics import Metric, metrics
 from honestdp.units import UNITS
 
+Cells = Callable[[Any, Tensor, Tensor], Tensor]
 _ROOM = 1 << 22  # floats of inputs and outputs held at once
 
 
@@ -51,6 +53,36 @@ def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples
         values = torch.nan_to_num(values, nan=worst).clamp(0, UNITS)
         total += torch.where(present > 0, values, 0.0).round().long().sum(1)
     return torch.where(_finite(params), total, round(worst) * len(examples))
+
+
+def cell_counts(
+    cells: Cells, count: int, model: Model, params: Tensor, examples: Examples
+) -> Tensor:
+    """Count the rows of each cell, for every candidate. Sensitive.
+
+    A row is in one cell at most, by its own outputs and target, so one row moves the counts of a
+    candidate by at most 1, in one place. Rows that are not present are in none.
+
+    Args:
+        cells: Gives the number of every row's cell, [candidate, row], from the model's loss, its
+            outputs (0 where they are not finite) and the targets; a number outside [0, count) is no
+            cell.
+        count: Number of cells.
+        model: The model.
+        params: [candidate, parameter].
+        examples: The rows.
+
+    Returns:
+        The counts, [candidate, cell].
+    """
+    found = torch.zeros(len(params), count + 1, dtype=torch.long, device=params.device)
+    for outputs, targets, present in _outputs(model, params, examples):
+        finite = torch.where(outputs.isfinite(), outputs, 0.0)
+        cell = cells(model.loss, finite, targets).expand(len(params), len(targets)).long()
+        inside = (cell >= 0) & (cell < count) & (present > 0)
+        cell = torch.where(inside, cell, count)  # one more, for those in none
+        found.scatter_add_(1, cell, torch.ones_like(cell))
+    return found[:, :count]
 
 
 def check_metric_values(metric: Metric, model: Model) -> None:
