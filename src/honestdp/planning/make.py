@@ -8,7 +8,13 @@ from honestdp.errors import InputError, fail
 from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
 from honestdp.planning.plan import job as training_of
-from honestdp.planning.role_costs import free_noise, is_one_event, priced_after
+from honestdp.planning.role_costs import (
+    RoleCosts,
+    free_noise,
+    free_test_noise,
+    is_one_event,
+    priced_after,
+)
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy.calibrate import noise_multiplier
 from honestdp.privacy.events import Event
@@ -62,7 +68,11 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
         raise failure
     bound, noise = min(found.items(), key=lambda pair: pair[1])
     scores = free_noise(chosen, bound, job.event(noise), delta)
-    return Plan(spec, chosen, bound, noise, scores, reason)
+    tests = None
+    if spec.test_rows:
+        roles = RoleCosts.of(chosen, bound, job.event(noise), scores)
+        tests = free_test_noise(roles, before, delta)
+    return Plan(spec, chosen, bound, noise, scores, reason, tests)
 
 
 def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
@@ -111,7 +121,7 @@ def _choose(spec: Spec) -> Plan:
     wanted, within the runs allowed; `untuned` where there is nothing to choose among."""
     count = len(defaults.grid(spec))
     if count == 1:
-        given = "the grid has one setting" if spec.grid is not None else _WHY_UNTUNED
+        given = "the grid has one setting" if spec.grid is not None else _why_untuned(spec)
         given = given if spec.chosen_on is None else spec.chosen_on.reason
         return _plan(spec, Untuned(1), given)
     hit = spec.wanted_hit_probability
@@ -141,10 +151,12 @@ def _choose(spec: Spec) -> Plan:
     return replace(best, reason=reason)
 
 
-_WHY_UNTUNED = (
-    "no grid given: one setting whose step size follows from public facts needs no tuning, so the "
-    "whole budget and every row go into one training"
-)
+def _why_untuned(spec: Spec) -> str:
+    rows = "every row that is not held out" if spec.test_rows else "every row"
+    return (
+        "no grid given: one setting whose step size follows from public facts needs no tuning, so "
+        f"the whole budget and {rows} go into one training"
+    )
 
 
 def _shape(chosen: Procedure) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 
 from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
+from honestdp.evaluation import Evaluator, evaluator
 from honestdp.metrics import Metric, metrics
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
@@ -52,6 +54,8 @@ class Plan:
         score_noise: Noise of a validation score, in units of what one record can change; None if
             nothing is scored.
         reason: Why this procedure was chosen.
+        test_noise: Noise of the counts of the evaluation, in units of what one record can change
+            all of them together; None if nothing is evaluated.
 
     Attributes:
         grid: The settings to choose among.
@@ -59,7 +63,7 @@ class Plan:
         row_norm: Root-mean-square norm of the encoded rows, and where it is from; of the first of
             several encodings.
         questions: What is asked of every row before the search, with noise.
-        role_costs: What a run costs a training record and a validation record.
+        role_costs: What a run costs a training, a validation and a test record.
         role_epsilons: What the search costs them, without the questions.
         spending: What the ledger is charged, questions included.
 
@@ -73,6 +77,7 @@ class Plan:
     noise_multiplier: float
     score_noise: float | None
     reason: str
+    test_noise: float | None = None
     grid: Grid = field(init=False)
     training: Training = field(init=False)
     row_norm: tuple[float, str] = field(init=False)
@@ -91,7 +96,12 @@ class Plan:
         self.procedure.to_dict()  # refuses, before any charge, what ledger and card cannot hold
         put(training=job(self.spec, self.procedure), questions=defaults.questions(self.spec))
         run = self.training.event(self.noise_multiplier)
-        roles = RoleCosts.of(self.procedure, self.bound, run, self.score_noise)
+        if (self.test_noise is None) != (self.spec.test_rows == 0):
+            raise fail(
+                "test_noise", self.test_noise, f"does not fit {self.spec.test_rows} test rows"
+            )
+        noises = self.score_noise, self.test_noise
+        roles = RoleCosts.of(self.procedure, self.bound, run, *noises)
         spending = _spending(roles, self.questions.event, defaults.delta(self.spec))
         if not spending.epsilon <= self.spec.epsilon:
             raise InputError(
@@ -104,7 +114,7 @@ class Plan:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the decisions alone; everything else is computed from them again."""
         decided = (self.spec, self.procedure, self.bound, self.noise_multiplier, self.score_noise)
-        return Plan, (*decided, self.reason)
+        return Plan, (*decided, self.reason, self.test_noise)
 
     @property
     def epsilon(self) -> float:
@@ -134,7 +144,22 @@ class Plan:
     @property
     def validation_rows(self) -> int:
         """Number of rows that are held out for scores."""
-        return self.spec.rows - self.training.n if self.procedure.selects else 0
+        held = self.spec.rows - self.spec.test_rows
+        return held - self.training.n if self.procedure.selects else 0
+
+    @property
+    def evaluator(self) -> Evaluator | None:
+        """What is counted on test rows; None if there are none."""
+        target = self.spec.schema.target
+        return evaluator(self.spec.classes, target.bounds) if self.spec.test_rows else None
+
+    @property
+    def count_noise(self) -> float:
+        """The standard deviation of the noise of each count of the evaluation: every row is counted
+        once in each level, and once more in those by group."""
+        assert self.test_noise is not None
+        assert self.evaluator is not None
+        return self.test_noise * math.sqrt(len(self.evaluator.levels) + bool(self.spec.groups))
 
     @property
     def shows_scores(self) -> bool:
@@ -192,7 +217,8 @@ class Plan:
         if self.share is None:
             return (self.training.lot_size,)
         q = self.training.sampling_probability
-        return q * self.share * self.training.n, q * (1 - self.share) * self.spec.rows
+        rest = self.spec.rows - self.spec.test_rows
+        return q * self.share * self.training.n, q * (1 - self.share) * rest
 
     @property
     def share(self) -> float | None:
@@ -248,9 +274,16 @@ class Plan:
             **self._encodings(),
             "epsilon": self.epsilon,
             "delta": self.delta,
+            **self._evaluation(),
             **({"outside": list(self.outside)} if self.outside else {}),
             **({} if spec.chosen_on is None else {CHOSEN_ON: spec.chosen_on.public()}),
         }
+
+    def _evaluation(self) -> dict[str, Any]:
+        if self.test_noise is None:
+            return {}
+        of = {"rows": self.spec.test_rows, "noise": self.test_noise}
+        return {"evaluation": of | ({"groups": self.spec.groups} if self.spec.groups else {})}
 
     @property
     def encoding_words(self) -> list[str]:
@@ -302,12 +335,24 @@ class Plan:
                 f"  scores: {self.metric.summed} on {about}{self.scored_rows:.0f} other rows, with "
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
+        lines += self._evaluation_lines()
         lines += [f"  encoding: {words}" for words in self.encoding_words]
         if self.spec.check and self.check is None:
             lines.append(f"  {SKIPPED}")
         lines += [f"  {question.line}" for question in self.questions]
         lines += [f"  not honestdp's own, taken at its word: {one}" for one in self.outside]
         return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])
+
+    def _evaluation_lines(self) -> list[str]:
+        if self.test_noise is None:
+            if self.spec.test is None:
+                return [f"  no evaluation: {self.spec.rows} rows are too few to hold some out"]
+            return []
+        by = f", and by {self.spec.groups}" if self.spec.groups else ""
+        return [
+            f"  evaluation: counts of {self.spec.test_rows} further rows{by}, each with noise of "
+            f"standard deviation {self.count_noise:.3g}"
+        ]
 
 
 def _settings(count: int) -> str:
@@ -316,17 +361,17 @@ def _settings(count: int) -> str:
 
 def job(spec: Spec, procedure: Procedure) -> Training:
     """The training of every run: on all rows if none are held out, else on the training part."""
-    n = spec.rows
+    n = others = spec.rows - spec.test_rows
     if procedure.selects:
         n -= round(spec.validation * spec.rows)
-        if not 0 < n < spec.rows:
+        if not 0 < n < others:
             raise fail("rows", spec.rows, "too few to train on some and score on others")
     steps = defaults.steps(spec, n)
     found = Training(n, defaults.lot_size(spec, n, steps), steps)
     share = procedure.tuning_share
     if share is not None:
         q = found.sampling_probability
-        held = min(q * share * n, q * (1 - share) * spec.rows)
+        held = min(q * share * n, q * (1 - share) * others)
         if held < 1:
             remedy = f"its lots would hold {held:.3g} rows; change it, or raise lot_size"
             raise fail("subset", share, remedy)

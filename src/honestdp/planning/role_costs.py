@@ -1,14 +1,16 @@
-"""The cost of a search by a record's role: training or validation.
+"""The cost of a search by a record's role: training, validation or test.
 
-A public permutation puts every record in the training part or in the validation part, so a record
-affects the procedure once, in its own role, and the guarantee is the larger of the two roles'
-costs. Scores can therefore be precise as long as they cost no more than training does.
+A public permutation puts every record in the training part, the validation part or the test part,
+so a record affects the procedure once, in its own role, and the guarantee is the largest of the
+roles' costs. Scores, and the counts of an evaluation, can therefore be precise as long as they cost
+no more than training does. A test record affects the counts of the evaluation alone; the model that
+they are of does not depend on it, so that for the others they are post-processing of the release.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,19 +56,27 @@ class RoleCosts:
     bound: str
     training: Event
     scoring: Scoring | None
+    testing: Gaussian | None = None
 
     @classmethod
     def of(
-        cls, procedure: Procedure, bound: str, training: Event, score_noise: float | None
+        cls,
+        procedure: Procedure,
+        bound: str,
+        training: Event,
+        score_noise: float | None,
+        test_noise: float | None = None,
     ) -> RoleCosts:
-        """The costs of a procedure; `score_noise` must be given exactly if it selects."""
+        """The costs of a procedure; `score_noise` must be given exactly if it selects, `test_noise`
+        if there is a test part."""
+        testing = None if test_noise is None else Gaussian(test_noise)
         procedure.check_bound(bound)
         kind = procedure.scoring
         if (kind is None) != (score_noise is None):
             raise fail("score_noise", score_noise, f"does not fit {procedure.name}")
         if kind is None or score_noise is None:
-            return cls(procedure, bound, training, None)
-        return cls(procedure, bound, training, Scoring.of(kind, score_noise))
+            return cls(procedure, bound, training, None, testing)
+        return cls(procedure, bound, training, Scoring.of(kind, score_noise), testing)
 
     def epsilon(self, delta: float, before: Event | None = None) -> dict[str, float]:
         """The epsilon of each role, with the questions that every record answers before."""
@@ -74,14 +84,19 @@ class RoleCosts:
         if self.scoring is not None:
             other = self.procedure.validation
             found["validation"] = priced_after(other, self.bound, before, self._scores, delta)
+        if self.testing is not None:
+            asked = self.testing if before is None else Composition(before, self.testing)
+            found["test"] = guarantee.epsilon(asked, delta)
         return found
 
     def curve(self, delta: float) -> RdpCurve:
-        """The larger of the two roles' Renyi curves, at every order."""
+        """The largest of the roles' Renyi curves, at every order."""
         found = curve_of(self.procedure, *self._trains, delta)
-        if self.scoring is None:
-            return found
-        return found.maximum(self.procedure.validation.curve(*self._scores, delta))
+        if self.scoring is not None:
+            found = found.maximum(self.procedure.validation.curve(*self._scores, delta))
+        if self.testing is not None:
+            found = found.maximum(guarantee.rdp_curve(self.testing))
+        return found
 
     @property
     def _trains(self) -> tuple[Event, Event]:
@@ -159,5 +174,26 @@ def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) 
         both, costs = roles.curve(delta), roles.epsilon(delta)
         dearer = (both.values > free.at(both.orders)).any()
         if costs["validation"] <= costs["training"] and not dearer:
+            return noise
+        noise = round_up(noise * 1.01)
+
+
+def free_test_noise(roles: RoleCosts, before: Event | None, delta: float) -> float:
+    """The least noise of an evaluation's counts at which they cost a test record no more than the
+    search costs the others: at every Renyi order, and in epsilon, with the questions before.
+
+    Args:
+        roles: The costs of the search, without a test part.
+        before: The questions that every record answers.
+        delta: The delta of the plan.
+    """
+    free = roles.curve(delta)
+    most = max(roles.epsilon(delta, before).values())
+    slope = float((free.values / free.orders).min()) * (1 - 1e-9)  # a Gaussian's is 1/(2 s^2)
+    noise = round_up(math.sqrt(1 / (2 * slope)))
+    while True:
+        both = replace(roles, testing=Gaussian(noise))
+        dearer = (both.curve(delta).values > free.at(both.curve(delta).orders)).any()
+        if both.epsilon(delta, before)["test"] <= most and not dearer:
             return noise
         noise = round_up(noise * 1.01)

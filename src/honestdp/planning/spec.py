@@ -28,6 +28,7 @@ from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
 from honestdp.planning.named_grids import GridFacts, named_grid
 from honestdp.planning.pipelines import Pipeline, RowEncoding, choice, distinct
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
+from honestdp.planning.test_part import check_testing, test_rows
 from honestdp.privacy.calibrate import Shape
 from honestdp.procedures import Request, procedures
 from honestdp.procedures.base import HIT_PROBABILITY
@@ -60,6 +61,9 @@ class Spec:
         lot_size: Expected lot size of every run; by default chosen from public facts.
         steps: Steps of every run; by default chosen from public facts.
         validation: Share of rows held out for scores, where there are scores.
+        test: Share of rows held out to evaluate the released model on; None: by a rule on public
+            facts (`planning.test_part`), 0: none, and nobody can say how good the model is.
+        groups: A declared column of categories; the evaluation is also made for each of them.
         split_seed: Seed of the public permutation that selects these rows; shown on the card.
         learn_share: Share of the budget for what the schema declares as "learn": bounds, edges and
             scales (`planning.questions` says what a share is).
@@ -107,6 +111,8 @@ class Spec:
     lot_size: int | None = None
     steps: int | None = None
     validation: float = 0.2
+    test: float | None = 0.0
+    groups: str | None = None
     split_seed: int = 0
     learn_share: float = 0.05
     check: bool = False
@@ -133,6 +139,7 @@ class Spec:
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
         true_or_false("check", self.check)
+        check_testing(self.schema, self.test, self.groups)
         if self.delta is not None:
             checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
@@ -223,6 +230,11 @@ class Spec:
                 f"{CHOSEN_ON}: the grid is not the one setting that was chosen on public rows; "
                 "give the whole grid to choose_on_public"
             )
+
+    @property
+    def test_rows(self) -> int:
+        """Number of rows held out to evaluate the released model on."""
+        return test_rows(self.rows, self.epsilon, self.test)
 
     @property
     def request(self) -> Request:

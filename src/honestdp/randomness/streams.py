@@ -43,11 +43,13 @@ class Purpose(IntEnum):
     BOUNDS = 7
     SPLIT = 8  # public: a seed of its own, never a production root
     CHECK = 9
+    TEST = 10
 
 
 MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt
 
-KEPT = (Purpose.COINS, Purpose.SUBSET)  # drawn from the root that a resumed run keeps
+# Drawn from the root that a resumed run keeps: what it has begun to write must not change.
+KEPT = (Purpose.COINS, Purpose.SUBSET, Purpose.TEST)
 
 
 class Randomness:

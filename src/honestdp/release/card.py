@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from honestdp.errors import InputError
+from honestdp.evaluation import Evaluation
 from honestdp.json_files import Part, digest, from_json, sha256, to_json
 from honestdp.ledger import Charge, Ledger
 from honestdp.metrics import Metric, default_metric, metrics
@@ -27,7 +28,7 @@ from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON)
+_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation")
 
 
 class Guarantee(Part):
@@ -180,6 +181,8 @@ class Card(Part):
             earlier cards.
         chosen_on: The comparison, on rows declared public, that the setting comes from; None if
             there was none.
+        evaluation: How good the released model is, by noisy counts of test rows; None if nobody
+            measured it.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -211,6 +214,7 @@ class Card(Part):
     procedure_facts: ProcedureFacts | None = None
     learnt: tuple[LearntFact, ...] | None = None
     chosen_on: PublicChoice | None = None
+    evaluation: Evaluation | None = None
 
     @property
     def metric(self) -> MetricFacts:

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
+from honestdp.evaluation import Evaluation
 from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
@@ -40,12 +41,14 @@ def build_card(
     simulated: bool,
     learnt: Sequence[Schema] | None = None,
     askings: int = 0,
+    evaluation: Evaluation | None = None,
 ) -> Card:
     """Build the card, without its entry in the ledger.
 
     learnt: The schema of each encoding with all that was learnt; by default the card does not say
     what was.
     askings: How often the table was checked.
+    evaluation: How good the winner is, on test rows.
     """
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
@@ -74,6 +77,7 @@ def build_card(
             "rows": spec.rows,
             "training_rows": plan.training.n,
             "validation_rows": plan.validation_rows,
+            **({"test_rows": spec.test_rows} if spec.test_rows else {}),
             "split_seed": spec.split_seed,
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
@@ -120,6 +124,7 @@ def build_card(
         ),
         learnt=None if learnt is None else _learnt(plan, learnt),
         chosen_on=spec.chosen_on,
+        evaluation=evaluation,
     )
 
 
@@ -191,6 +196,17 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
+    if plan.evaluator is not None:
+        by = f" and by {plan.spec.groups}" if plan.spec.groups else ""
+        levels = ", ".join(level.name for level in plan.evaluator.levels)
+        found.append(
+            Access(
+                what="evaluation of the released model on test rows",
+                mechanism=f"counts of rows by {levels}{by}, with Gaussian noise",
+                noise=plan.count_noise,
+                epsilon=plan.role_epsilons["test"],
+            )
+        )
     for question in plan.questions:
         found.append(
             Access(
@@ -224,6 +240,9 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
         found.append(
             one("training and validation rows are disjoint", "a public permutation of row numbers")
         )
+    if plan.evaluator is not None:
+        why = "the same permutation; a test row changes the evaluation alone"
+        found.append(one("test rows neither train nor choose", why))
     found += [one(*condition) for condition in plan.procedure.conditions]
     if simulated:
         found.append(one("the randomness is secret", "it came from a known seed", holds=False))

@@ -1,6 +1,6 @@
 """The protected rows, opened once a plan is paid for, and split by public row numbers.
 
-A permutation from the spec's public seed determines which rows train and which score; it does not
+A permutation from the spec's public seed determines which rows train, score and test; it does not
 depend on their content. Nothing here is released, and only the table's structure can raise.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from honestdp.planning.pipelines import RowEncoding, learnt_by, learnt_key, open
 from honestdp.planning.plan import Plan
 from honestdp.planning.questions import AboutCategories, AboutColumns, AboutNorms, Questions
 from honestdp.planning.spec import Spec
+from honestdp.planning.test_part import group_values
 from honestdp.procedures import Draw
 from honestdp.randomness import Purpose, Randomness
 from honestdp.resume.journal import Journal
@@ -48,18 +49,39 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class TestRows:
+    """Rows to evaluate the released model on. Sensitive.
+
+    all: All of them. groups: Those of each group, where the spec names a column of groups.
+    """
+
+    all: Examples
+    groups: tuple[Examples, ...]
+
+
+class Split(NamedTuple):
+    """Row numbers of the parts, each in rising order. Public."""
+
+    training: Rows
+    validation: Rows
+    test: Rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class EncodedRows:
     """The rows in one encoding. Sensitive.
 
     schema: That of the encoding, with what was learnt (which is paid for) filled in. train: What
     candidates train on. validation: What they are scored on; None if nothing is scored. rest: What
-    the winner of subset tuning trains on.
+    the winner of subset tuning trains on. test: What the released model is evaluated on; None if it
+    is not.
     """
 
     schema: Schema
     train: Part
     validation: Examples | None
     rest: Part | None
+    test: TestRows | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +117,8 @@ class PrivateData:
         chosen = None
         if plan.share is not None:  # every row by its own coin: in the subset, or in the rest
             chosen = randomness.coins(Purpose.SUBSET, 0, 0, plan.share, plan.spec.rows)
-        return cls(plan, tuple(_split_up(plan, *one, chosen) for one in found))
+        groups = None if plan.spec.groups is None else _groups(plan, opened)
+        return cls(plan, tuple(_split_up(plan, *one, chosen, groups) for one in found))
 
     @property
     def schemas(self) -> tuple[Schema, ...]:
@@ -108,22 +131,45 @@ class PrivateData:
 
 
 def _split_up(
-    plan: Plan, schema: Schema, encoded: Encoded, chosen: NDArray[np.bool_] | None
+    plan: Plan,
+    schema: Schema,
+    encoded: Encoded,
+    chosen: NDArray[np.bool_] | None,
+    groups: Rows | None,
 ) -> EncodedRows:
-    """The parts of the rows. chosen: Those in the tuning subset; None without one."""
-    training, validation = split(plan)
+    """The parts of the rows. chosen: Those in the tuning subset; None without one. groups: The
+    number of each row's group, -1 or less for none."""
+    training, validation, test = split(plan)
     first, last = schedules(plan)
+    tested = _test_rows(plan, encoded, test, groups) if len(test) else None
     if last is None:
         part = Part(picked(encoded, training), first)
         scored = picked(encoded, validation) if len(validation) else None
-        return EncodedRows(schema, part, scored, None)
+        return EncodedRows(schema, part, scored, None, tested)
     assert chosen is not None
+    rest = ~chosen
+    rest[test] = False
     return EncodedRows(
         schema,
         Part(_with_null(encoded, training[chosen[training]]), first),
         _with_null(encoded, validation[chosen[validation]]),
-        Part(_with_null(encoded, np.flatnonzero(~chosen)), last),
+        Part(_with_null(encoded, np.flatnonzero(rest)), last),
+        tested,
     )
+
+
+def _groups(plan: Plan, opened: Table) -> Rows:
+    """The number of each row's group; below 0 if it is none of the declared. Sensitive."""
+    name = plan.spec.groups
+    column = next(one for one in plan.spec.schema.columns if one.name == name)
+    ignore_case = bool(getattr(column, "ignore_case", False))
+    return opened.cells(column.name).places(group_values(plan.spec.schema, name), ignore_case)
+
+
+def _test_rows(plan: Plan, encoded: Encoded, test: Rows, groups: Rows | None) -> TestRows:
+    names = () if groups is None else group_values(plan.spec.schema, plan.spec.groups)
+    own = [_with_null(encoded, test[groups[test] == i]) for i in range(len(names))]  # type: ignore[index]
+    return TestRows(picked(encoded, test), tuple(own))
 
 
 def opened_table(plan: Plan, table: Any) -> Table:
@@ -182,13 +228,14 @@ def check_rows(spec: Spec, rows: int) -> None:
         raise InputError(f"table: has {rows} rows, the plan is for {spec.rows}; make them agree")
 
 
-def split(plan: Plan) -> tuple[Rows, Rows]:
-    """Row numbers of the training and the validation part, each in rising order. Public."""
+def split(plan: Plan) -> Split:
+    """Which rows train, which are scored on, and which the release is evaluated on."""
     public = Randomness.simulation(plan.spec.split_seed)
     draws = public.uniforms(Purpose.SPLIT, 0, 0, plan.spec.rows)
     order = np.argsort(draws, kind="stable")
-    cut = plan.spec.rows - plan.validation_rows
-    return np.sort(order[:cut]), np.sort(order[cut:])
+    last = plan.spec.rows - plan.spec.test_rows
+    cut = last - plan.validation_rows
+    return Split(np.sort(order[:cut]), np.sort(order[cut:last]), np.sort(order[last:]))
 
 
 class Learner:

@@ -9,6 +9,7 @@ import torch
 
 from honestdp.engine.models import Model, size
 from honestdp.errors import InputError
+from honestdp.evaluation import Evaluation
 from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
 from honestdp.planning.grid import Setting
@@ -62,6 +63,7 @@ def prepare(
     kept: Sequence[Outcome],
     simulated: bool,
     askings: int = 0,
+    evaluation: Evaluation | None = None,
 ) -> Prepared:
     """Make the files and the card of the kept outcomes; nothing is released yet.
 
@@ -70,6 +72,7 @@ def prepare(
         models: The model of each setting.
         kept: The outcomes, the winner first, as `select` returned them.
         askings: How often the table was checked.
+        evaluation: How good the winner is, on test rows.
     """
     found = tuple(
         Predictor(
@@ -95,6 +98,7 @@ def prepare(
         simulated=simulated,
         learnt=schemas,
         askings=askings,
+        evaluation=evaluation,
     )
     return Prepared(schema, found, files, card)
 

@@ -23,6 +23,7 @@ from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.release.released import Release
 from honestdp.runner.charging import check_paid_or_simulated
+from honestdp.runner.evaluating import evaluate
 from honestdp.runner.private_data import PrivateData, checked_table, opened_table
 from honestdp.runner.progress import Report
 from honestdp.runner.publish import check_serialisable
@@ -125,7 +126,8 @@ def _carry_out(
             kept = journal.once(train_and_select, kept, draws)
         if plan.share is not None:
             kept = journal.once(trainer.final, kept, data)
-    return session.publish(data.schemas, kept)  # once
+        evaluation = evaluate(plan, models, kept, data, randomness)
+    return session.publish(data.schemas, kept, evaluation)  # once
 
 
 def check_call(plan: object, report: object, workers: object) -> None:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from honestdp.engine.models import Model
 from honestdp.errors import FolderError, InputError, Interrupted, MisfitError, SearchError
+from honestdp.evaluation import Evaluation
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Outcome
@@ -140,7 +141,9 @@ class Session:
         """The release of a run that was interrupted while its last files were written, if any."""
         return published(self.plan, self._account.ledger, self.receipt, self.journal)
 
-    def publish(self, schemas: Sequence[Schema], kept: Sequence[Outcome]) -> Release:
+    def publish(
+        self, schemas: Sequence[Schema], kept: Sequence[Outcome], evaluation: Evaluation | None
+    ) -> Release:
         """Release the kept outcomes; works once per charge.
 
         Until the ledger has recorded the release, errors are sealed as in the search: a model's own
@@ -148,7 +151,8 @@ class Session:
         """
         asked = self._askings()
         self._stage = "searching"
-        prepared = prepare(self.plan, schemas, self.models, kept, self.receipt is None, asked)
+        found = kept, self.receipt is None, asked, evaluation
+        prepared = prepare(self.plan, schemas, self.models, *found)
         self._stage = "charged"
         return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
 

@@ -1,0 +1,29 @@
+"""Evaluation: how good the released model is, on rows that had no part in making it.
+
+Noisy counts of test rows are released once, and every figure follows from them. `base` is the
+contract, and there is one file for each kind of target.
+"""
+
+from __future__ import annotations
+
+from honestdp.evaluation.base import Evaluation, Evaluator, Figure, GroupFigures
+from honestdp.evaluation.binary import Binary
+from honestdp.evaluation.classes import Classes
+from honestdp.evaluation.numbers import Numbers
+
+__all__ = ["Evaluation", "Evaluator", "Figure", "GroupFigures", "evaluator", "evaluators"]
+
+evaluators: dict[str, type[Evaluator]] = {one.kind: one for one in (Binary, Classes, Numbers)}
+
+
+def evaluator(classes: int | None, bounds: tuple[float, float] | None) -> Evaluator:
+    """The evaluator of a target.
+
+    Args:
+        classes: Number of its classes; None for a number.
+        bounds: Its bounds, for a number.
+    """
+    if classes is None:
+        assert bounds is not None
+        return Numbers(*bounds)
+    return Binary() if classes == 2 else Classes(classes)

@@ -1,0 +1,163 @@
+"""`binary`: a target of two classes, evaluated by counts of class and score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from honestdp.evaluation.base import Evaluation, Evaluator, Figure
+from honestdp.evaluation.counts import Block, Counted, Floats, Level, Refined, ratio
+
+LOGITS = tuple(float(z) for z in range(-8, 9))  # edges of bins of scores; 0 is a probability of 0.5
+BINS = len(LOGITS) + 1
+MIDDLES = np.arange(BINS) - 8.5  # the log-odds that stands for a bin
+_STEP = 1.0
+
+
+def _scores(loss: Any, outputs: Any, targets: Any) -> Any:
+    """Class times bin of the score."""
+    score = outputs.squeeze(-1)
+    bins = (score.unsqueeze(-1) > score.new_tensor(LOGITS)).sum(-1)
+    known = (targets == 0) | (targets == 1)
+    return (BINS * targets + bins).where(known, bins * 0 - 1)
+
+
+def _answers(loss: Any, outputs: Any, targets: Any) -> Any:
+    """Class times answer."""
+    answer = loss.predicted(outputs)
+    known = (targets == 0) | (targets == 1)
+    return (2 * targets + answer).where(known, answer * 0 - 1)
+
+
+class Binary(Evaluator):
+    """Counts of class by answer, and of class by bin of the score."""
+
+    kind = "binary"
+    grouped = Level("class by answer", (2, 2), _answers)
+    levels = (grouped, Level("class by score", (2, BINS), _scores))
+
+    def figures(self, counts: Mapping[str, Floats], deviation: float) -> list[Figure]:
+        answer = np.arange(BINS) >= BINS // 2
+        parent = 2 * np.arange(2)[:, None] + answer[None, :]
+        coarse, fine = (counts[level.name] for level in self.levels)
+        block = Refined(coarse.ravel(), fine, parent, deviation)
+        share = _share(block.counts.reshape(2, BINS))
+        found = self._answer_figures(block, lambda x: _by_answer(x.reshape(2, BINS)))
+        of_scores: dict[str, tuple[Callable[[Floats], float], dict[str, Any]]] = {
+            "AUC": (auc, {"baseline": 0.5}),
+            "log loss": (
+                _log_loss,
+                {"baseline": _entropy(share), "most": np.inf, "larger_is_better": False},
+            ),
+            "Brier score": (_brier, {"baseline": share * (1 - share), "larger_is_better": False}),
+            "mean probability minus share": (_gap, {"least": -1.0, "larger_is_better": None}),
+        }
+        for name, (function, facts) in of_scores.items():
+            unit = "share" if name == "mean probability minus share" else "number"
+            table = _reshaped(function)
+            found.append(self.figure(name, table, block, unit=unit, **facts))
+        return found
+
+    def group_figures(self, counts: Floats, deviation: float) -> list[Figure]:
+        return self._answer_figures(Counted(counts, deviation), lambda x: x.reshape(2, 2))
+
+    def _answer_figures(self, block: Block, table: Callable[[Floats], Floats]) -> list[Figure]:
+        """The figures that follow from class (row) by answer (column)."""
+        now = table(block.counts)
+        wanted: dict[str, tuple[Callable[[Floats], float], float | None]] = {
+            "accuracy": (
+                lambda c: ratio(c[0, 0] + c[1, 1], c.sum()),
+                ratio(now.sum(1).max(), now.sum()),
+            ),
+            "balanced accuracy": (lambda c: (_recall(c, 0) + _recall(c, 1)) / 2, 0.5),
+            "sensitivity": (lambda c: _recall(c, 1), None),
+            "specificity": (lambda c: _recall(c, 0), None),
+            "precision": (
+                lambda c: ratio(c[1, 1], c[:, 1].sum()),
+                ratio(now[1].sum(), now.sum()),
+            ),
+        }
+        return [
+            self.figure(name, lambda x, f=function: f(table(x)), block, baseline=plain)
+            for name, (function, plain) in wanted.items()
+        ]
+
+    @staticmethod
+    def sentence(evaluation: Evaluation) -> str:
+        return right_of_hundred(evaluation["accuracy"])
+
+
+def right_of_hundred(accuracy: Figure) -> str:
+    """Accuracy in words."""
+    half = max(accuracy.high - accuracy.value, accuracy.value - accuracy.low)
+    found = f"right for {100 * accuracy.value:.0f} of 100 such rows, give or take {100 * half:.1g}"
+    if accuracy.baseline is None:
+        return found
+    plain = f"{100 * accuracy.baseline:.0f}"
+    if accuracy.low <= accuracy.baseline:
+        return f"{found}; not shown to be better than always the same answer, right for {plain}"
+    return f"{found}; always the same answer is right for {plain}"
+
+
+def _recall(counts: Floats, k: int) -> float:
+    return ratio(counts[k, k], counts[k].sum())
+
+
+def _reshaped(function: Callable[[Floats], float]) -> Callable[[Floats], float]:
+    return lambda flat: function(flat.reshape(2, BINS))
+
+
+def _by_answer(counts: Floats) -> Floats:
+    """Class by score as class by answer."""
+    half = BINS // 2
+    return np.stack([counts[:, :half].sum(1), counts[:, half:].sum(1)], axis=1)
+
+
+def auc(counts: Floats) -> float:
+    """The area under the ROC curve, from noisy counts of class by score.
+
+    sum_ij P_i N_j (1 if i > j, 1/2 if i = j): the noise of the two classes is independent, so the
+    estimate has no bias from it. Rows of one bin are ordered within it too: with log-odds that rise
+    by b a bin, and rows spread evenly over its width w, a pair of one bin is in the right order
+    with probability 1/2 + b w / 12 to first order, b from a weighted fit of the bins' log-odds.
+    """
+    negative, positive = counts
+    below = np.cumsum(negative) - negative
+    pairs = max(float(negative.sum()), 1.0) * max(float(positive.sum()), 1.0)
+    same = float(positive @ negative) / pairs
+    return float(positive @ below) / pairs + same * (0.5 + _slope(counts) * _STEP / 12)
+
+
+def _slope(counts: Floats) -> float:
+    """How fast log-odds of classes rise with those of the score, between 0 and 1."""
+    kept = np.maximum(counts, 0.0) + 0.5
+    weight = kept[0] * kept[1] / kept.sum(0)
+    odds = np.log(kept[1] / kept[0])
+    x = MIDDLES - float(weight @ MIDDLES) / float(weight.sum())
+    return float(np.clip(float(weight * x @ odds) / float(weight * x @ x), 0.0, 1.0))
+
+
+def _share(counts: Floats) -> float:
+    return min(max(ratio(counts[1].sum(), counts.sum()), 1e-6), 1 - 1e-6)
+
+
+def _log_loss(counts: Floats) -> float:
+    loss = np.logaddexp(0, MIDDLES), np.logaddexp(0, -MIDDLES)
+    return ratio(float(counts[0] @ loss[0] + counts[1] @ loss[1]), counts.sum())
+
+
+def _entropy(p: float) -> float:
+    return float(-p * np.log(p) - (1 - p) * np.log(1 - p))
+
+
+def _brier(counts: Floats) -> float:
+    p = expit(MIDDLES)
+    return ratio(float(counts[0] @ p**2 + counts[1] @ (1 - p) ** 2), counts.sum())
+
+
+def _gap(counts: Floats) -> float:
+    predicted = float(counts.sum(0) @ expit(MIDDLES))
+    return ratio(predicted - float(counts[1].sum()), counts.sum())
