@@ -74,6 +74,8 @@ def _facts(
         "out": str(out),
         "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
     }
+    if release.evaluation is not None:
+        facts["evaluation"] = release.evaluation.model_dump(mode="json")
     if release.simulated:
         facts["mark"] = release.card.mark
     if found is not None:
@@ -97,6 +99,8 @@ def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | N
             lines.append(
                 f"  its noisy {card.metric.label} on held-out rows: {winner.noisy_score:.4f}"
             )
+    if release.evaluation is not None:
+        lines += [f"  {line}" for line in str(release.evaluation).splitlines()]
     if found is not None:
         lines.append(f"  {found.measure} on {found.rows} public test rows: {found.value:.4f}")
         if found.unknown:

@@ -98,6 +98,18 @@ def command(
             autocompletion=_grids,
         ),
     ] = None,
+    test_share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X",
+            help="Share of rows held out to say, with noise, how good the model is; 0: none. By "
+            "default a tenth where rows are many enough, and none with --test.",
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Say how good it is for each value of this column."),
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="By default from the rows.")
     ] = None,
@@ -164,12 +176,16 @@ def command(
         "delta": delta, "procedure": procedure, "model": model, "grid": grid, "steps": steps,
         "lot_size": lot_size, "rows": rows, "executor": executor, "ledger": ledger, "out": out,
         "test": test, "public": public, "seed": seed, "delimiter": delimiter, "decimal": decimal,
-        "encoding": encoding, "sheet": sheet, "query": query,
+        "encoding": encoding, "sheet": sheet, "query": query, "groups": groups,
+        "test_share": None if test_share in (None, "auto") else number(test_share or ""),
         "check": False if no_check else None,
     }  # fmt: skip
     console = Console(json_, quiet)
     config = TuneConfig.of(spec, flags, further or ())
-    config = TuneConfig({"check": True, **config.values})
+    holds_out = "test" not in config.values and not _is_adult(config)  # public rows say how good
+    config = TuneConfig(
+        {"check": True, **({"test_share": "auto"} if holds_out else {}), **config.values}
+    )
     _tune(config, console, dry_run=dry_run, yes=yes)
 
 

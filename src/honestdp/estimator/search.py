@@ -94,6 +94,9 @@ class HonestSearch(FittedSearch):
         lot_size: As in `Spec`.
         steps: As in `Spec`.
         validation: As in `Spec`.
+        test_share: Share of rows held out to say, with noise, how good the released model is;
+            "auto": a tenth where rows are many enough, 0: none.
+        groups: A declared column of categories: `evaluation_` is then also by its values.
         check: Whether to ask first, with noise that is paid for, if the table fits its schema, and
             to stop if it does not; left out where rows are few. The charge of a fit that was
             stopped pays for the next one.
@@ -116,7 +119,10 @@ class HonestSearch(FittedSearch):
 
     Attributes:
         best_params_: The winner's setting; None if the search ended without one.
-        best_score_: Its noisy score; None if no score may be released.
+        best_score_: Its noisy score on the rows that candidates were compared on, so it is the
+            largest of several; None if no score may be released. `evaluation_` says how good it is.
+        evaluation_: How good the released model is on rows that had no part in making it, with 95 %
+            intervals; None without test rows.
         card_: The privacy card.
         release_: Everything that was released.
         plan_: The plan that was carried out.
@@ -151,6 +157,8 @@ class HonestSearch(FittedSearch):
         lot_size: int | None = None,
         steps: int | None = None,
         validation: float = 0.2,
+        test_share: float | str = "auto",
+        groups: str | None = None,
         check: bool = True,
         public: Any = None,
         executor: str | Executor = "local",
@@ -173,6 +181,8 @@ class HonestSearch(FittedSearch):
         self.lot_size = lot_size
         self.steps = steps
         self.validation = validation
+        self.test_share = test_share
+        self.groups = groups
         self.check = check
         self.public = public
         self.executor = executor
@@ -331,6 +341,8 @@ class HonestSearch(FittedSearch):
             lot_size=self.lot_size,
             steps=self.steps,
             validation=self.validation,
+            test_share=self.test_share,
+            groups=self.groups,
             check=self.check,
             **(self.options or {}),
         )

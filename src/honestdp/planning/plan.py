@@ -345,7 +345,7 @@ class Plan:
 
     def _evaluation_lines(self) -> list[str]:
         if self.test_noise is None:
-            if self.spec.test is None:
+            if self.spec.test_share == AUTO:
                 return [f"  no evaluation: {self.spec.rows} rows are too few to hold some out"]
             return []
         by = f", and by {self.spec.groups}" if self.spec.groups else ""

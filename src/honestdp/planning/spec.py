@@ -61,8 +61,8 @@ class Spec:
         lot_size: Expected lot size of every run; by default chosen from public facts.
         steps: Steps of every run; by default chosen from public facts.
         validation: Share of rows held out for scores, where there are scores.
-        test: Share of rows held out to evaluate the released model on; None: by a rule on public
-            facts (`planning.test_part`), 0: none, and nobody can say how good the model is.
+        test_share: Share of rows held out to evaluate the released model on; "auto": by a rule on
+            public facts (`planning.test_part`); 0: none, and nobody can say how good the model is.
         groups: A declared column of categories; the evaluation is also made for each of them.
         split_seed: Seed of the public permutation that selects these rows; shown on the card.
         learn_share: Share of the budget for what the schema declares as "learn": bounds, edges and
@@ -111,7 +111,7 @@ class Spec:
     lot_size: int | None = None
     steps: int | None = None
     validation: float = 0.2
-    test: float | None = 0.0
+    test_share: float | str = 0.0
     groups: str | None = None
     split_seed: int = 0
     learn_share: float = 0.05
@@ -139,7 +139,7 @@ class Spec:
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
         true_or_false("check", self.check)
-        check_testing(self.schema, self.test, self.groups)
+        check_testing(self.schema, self.test_share, self.groups)
         if self.delta is not None:
             checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
@@ -234,7 +234,7 @@ class Spec:
     @property
     def test_rows(self) -> int:
         """Number of rows held out to evaluate the released model on."""
-        return test_rows(self.rows, self.epsilon, self.test)
+        return test_rows(self.rows, self.epsilon, self.test_share)
 
     @property
     def request(self) -> Request:

@@ -9,7 +9,7 @@ SHARE = 0.1
 LEAST_ROWS, LEAST_PRECISION = 1000, 2000.0  # rows; rows times epsilon
 
 
-def test_rows(rows: int, epsilon: float, share: float | None) -> int:
+def test_rows(rows: int, epsilon: float, share: float | str) -> int:
     """Number of test rows.
 
     By default a tenth, of tables with at least 1,000 rows and at least 2,000 / epsilon: then the
@@ -20,13 +20,15 @@ def test_rows(rows: int, epsilon: float, share: float | None) -> int:
     Args:
         rows: Number of rows of the table.
         epsilon: The budget.
-        share: The share asked for; None: by the rule.
+        share: The share asked for; "auto": by the rule.
     """
-    if share is None:
+    if isinstance(share, str):
         share = SHARE if rows >= LEAST_ROWS and rows * epsilon >= LEAST_PRECISION else 0.0
     found = round(share * rows)
     if share and not 0 < found < rows:
-        raise fail("test", share, f"leaves no rows to test or to train on, of {rows}; change it")
+        raise fail(
+            "test_share", share, f"leaves no rows to test or to train on, of {rows}; change it"
+        )
     return found
 
 
@@ -35,19 +37,18 @@ def check_testing(schema: Schema, share: object, groups: object) -> None:
 
     Args:
         schema: The table's.
-        share: The share of test rows; None: by the rule.
+        share: The share of test rows; "auto": by the rule.
         groups: The column that the evaluation is split by; None: none.
     """
-    if share is not None:
-        whole = isinstance(share, (int, float)) and not isinstance(share, bool)
-        if not whole or not 0 <= share < 1:  # type: ignore[operator]
-            raise fail("test", share, "must be a share of the rows, from 0 (none) to below 1")
+    if share != "auto":
+        number = isinstance(share, (int, float)) and not isinstance(share, bool)
+        if not number or not 0 <= share < 1:  # type: ignore[operator]
+            remedy = 'must be a share of the rows, from 0 (none) to below 1, or "auto"'
+            raise fail("test_share", share, remedy)
     if groups is None:
         return
     if share == 0:
-        raise fail(
-            "groups", groups, "are of test rows; give test= a share of the rows, such as 0.1"
-        )
+        raise fail("groups", groups, "are of test rows; give a test_share, such as 0.1")
     group_values(schema, groups)
 
 
