@@ -13,6 +13,7 @@ from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
 from honestdp.evaluation import Evaluator, evaluator
 from honestdp.metrics import Metric, metrics
+from honestdp.metrics.counted import refuse_pick
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
@@ -102,6 +103,8 @@ class Plan:
             )
         noises = self.score_noise, self.test_noise
         roles = RoleCosts.of(self.procedure, self.bound, run, *noises)
+        if self.procedure.scoring == "pick":
+            refuse_pick(self.metric, self.spec.classes)
         spending = _spending(roles, self.questions.event, defaults.delta(self.spec))
         if not spending.epsilon <= self.spec.epsilon:
             raise InputError(

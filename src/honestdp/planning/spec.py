@@ -79,8 +79,9 @@ class Spec:
         subset: Share of rows that the procedure "subset-tuning" tunes on.
         scores: False: release no score, and select the winner by one exponential mechanism.
         bound: Name of the theorem to account by; by default the one that needs the least noise.
-        metric: What candidates are compared by; by default accuracy for classes and the squared
-            error for numbers.
+        metric: What candidates are compared by, by name: "accuracy" (the default for classes),
+            "balanced-accuracy", "auc", "log-loss", "brier"; "squared_error" (the default for
+            numbers), "mae", "rmse"; or one that is registered.
         procedure_options: Further options, by name: those of a procedure that is not in the
             library, or the `law` of "random-subset".
         chosen_on: The comparison on public rows that the one setting of the grid comes from; only
@@ -196,8 +197,8 @@ class Spec:
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
-        if found.of_classes != (self.classes is not None):
-            suited = [m.name for m in metrics if m.of_classes == (self.classes is not None)]
+        if not found.suits(self.classes):
+            suited = [m.name for m in metrics if m.suits(self.classes)]
             raise fail("metric", self.metric, f"does not suit the target; {_or(suited)} does")
         object.__setattr__(self, "metric", found.name)
 

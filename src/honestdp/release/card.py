@@ -30,6 +30,10 @@ FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
 _LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation")
 
+# Declared public, and false, if the metric's value is no mean over rows: its noise is then not that
+# of a sum by the number of rows.
+METRIC_IS_MEAN = "metric_is_mean"
+
 
 class Guarantee(Part):
     """The formal statement."""

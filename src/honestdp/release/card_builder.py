@@ -15,6 +15,7 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.questions import Questions
 from honestdp.privacy import guarantee
 from honestdp.release.card import (
+    METRIC_IS_MEAN,
     Access,
     Accounting,
     Assumption,
@@ -89,6 +90,7 @@ def build_card(
                 "delta": defaults.delta(spec),
             },
             "metric": plan.metric.name,
+            **({} if plan.metric.is_mean else {METRIC_IS_MEAN: False}),
             "lot_size": list(plan.lot_sizes),
             "sampling_probability": plan.training.sampling_probability,
             "steps": plan.training.steps,
