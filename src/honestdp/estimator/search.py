@@ -43,6 +43,10 @@ from honestdp.schema import Schema
 from honestdp.schema.infer import NAME, infer_schema
 
 INFER = "infer"
+_INSTEAD = {
+    "sample_weight": "weights of single rows are not public; weigh declared classes by "
+    'class_weight={"yes": 5.0}'
+}
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,9 @@ class HonestSearch(FittedSearch):
         loss: Of a module: "cross_entropy", "squared", "huber", or a function of (outputs of one
             example, its target).
         folder: Where to keep the run and its release. An interrupted run there is resumed.
+        class_weight: Public weights of classes in the loss, by class; or "balanced", by
+            `class_shares`, as scikit-learn would count them. See `Spec`.
+        class_shares: The share of each class, where that is public; see `Spec`.
         on_candidate: Called with each released candidate, the best first. Only for procedures that
             release all of them: "composition", "untuned".
         options: Further fields of `Spec`, such as {"mean_runs": 20}.
@@ -169,6 +176,8 @@ class HonestSearch(FittedSearch):
         on_candidate: Callable[[ReleasedCandidate], object] | None = None,
         options: Mapping[str, Any] | None = None,
         class_dtype: type | str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        class_shares: Mapping[Any, float] | None = None,
         **module_options: Any,
     ) -> None:
         self.model = model
@@ -193,6 +202,8 @@ class HonestSearch(FittedSearch):
         self.on_candidate = on_candidate
         self.options = options
         self.class_dtype = class_dtype
+        self.class_weight = class_weight
+        self.class_shares = class_shares
         self._module_options = module_options
 
     # Parameters
@@ -344,10 +355,20 @@ class HonestSearch(FittedSearch):
             test_share=self.test_share,
             groups=self.groups,
             check=self.check,
+            class_weight=self._by_class(schema, self.class_weight),
+            class_shares=self._by_class(schema, self.class_shares),
             **(self.options or {}),
         )
         options = self._options_of_module()
         return model_and_grid(self.model, self.grid, self.loss, options, facts)
+
+    def _by_class(self, schema: Schema, given: Any) -> Any:
+        """Numbers by label as numbers by class of the schema; anything else is left to `Spec`."""
+        classes = schema.target.classes
+        if classes is None or not isinstance(given, Mapping):
+            return given
+        named = dict(zip(labels(classes, self.class_dtype).tolist(), classes, strict=True))
+        return {named.get(label, label): number for label, number in given.items()}
 
     def _open_ledger(self, schema: Schema) -> Ledger | None:
         if self._simulates:
@@ -368,12 +389,14 @@ class HonestSearch(FittedSearch):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None) -> HonestSearch:  # noqa: N803
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> HonestSearch:  # noqa: N803
         """Charge the ledger, search, and keep the release.
 
         Args:
             X: The rows: pandas, polars, NumPy, SciPy sparse or torch.
             y: The targets; None if they are a column of X.
+            **refused: There is nothing more. `sample_weight` is refused by name: weights of single
+                rows are as sensitive as the rows, and have no public bound.
 
         Returns:
             The estimator itself.
@@ -387,6 +410,8 @@ class HonestSearch(FittedSearch):
             SearchError: If a paid search failed.
             Interrupted: On Ctrl-C in a run that can be resumed.
         """
+        for name in refused:
+            raise InputError(f"{name}: fit takes none; {_INSTEAD.get(name, 'leave it out')}")
         self._check()
         if any(X is part for part in _parts(self.public)):
             raise InputError("public: is the protected X itself; give public rows, or leave it out")

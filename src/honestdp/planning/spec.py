@@ -22,9 +22,16 @@ from honestdp.errors import (
 )
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import describe
+from honestdp.planning.class_weights import (
+    Weights,
+    checked_name,
+    checked_shares,
+    checked_weight,
+    weights,
+)
 from honestdp.planning.costs import checked_delta, default_delta
 from honestdp.planning.encoding import is_wide, with_encoding
-from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
+from honestdp.planning.grid import CLASS_WEIGHT, Grid, Setting, follows_noise, is_open
 from honestdp.planning.named_grids import GridFacts, named_grid
 from honestdp.planning.pipelines import Pipeline, RowEncoding, choice, distinct
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
@@ -84,6 +91,10 @@ class Spec:
             numbers), "mae", "rmse"; or one that is registered.
         procedure_options: Further options, by name: those of a procedure that is not in the
             library, or the `law` of "random-subset".
+        class_weight: Public weights of classes in the loss, by class, such as {"yes": 5.0}, those
+            of other classes being 1; or "balanced", by `class_shares`. A setting of the grid may
+            choose "none" or "balanced" itself. They cost nothing: a row is clipped after them.
+        class_shares: The share of each class, where that is public.
         chosen_on: The comparison on public rows that the one setting of the grid comes from; only
             `choose_on_public` makes it.
 
@@ -128,6 +139,8 @@ class Spec:
     bound: str | None = None
     metric: str | None = None
     procedure_options: Mapping[str, Any] = field(default_factory=dict)
+    class_weight: str | Mapping[str, float] | None = None
+    class_shares: Mapping[str, float] | None = None
     chosen_on: PublicChoice | None = None
     pipelines: tuple[Pipeline, ...] = field(init=False, repr=False)
     pipeline_of: tuple[int, ...] = field(init=False, repr=False)
@@ -150,6 +163,7 @@ class Spec:
         object.__setattr__(self, "split_seed", int(self.split_seed))
         self._check_model()
         self._check_metric()
+        self._check_weights()
         self._check_options()
         self._check_choice()
 
@@ -201,6 +215,29 @@ class Spec:
             suited = [m.name for m in metrics if m.suits(self.classes)]
             raise fail("metric", self.metric, f"does not suit the target; {_or(suited)} does")
         object.__setattr__(self, "metric", found.name)
+
+    def _check_weights(self) -> None:
+        known = self.schema.target.classes
+        if self.class_shares is not None:
+            object.__setattr__(self, "class_shares", checked_shares(self.class_shares, known))
+        if self.class_weight is not None:
+            object.__setattr__(self, "class_weight", checked_weight(self.class_weight, known))
+        self.weights_of({})
+        for setting in self.grid.settings if isinstance(self.grid, Grid) else ():
+            self.weights_of(setting)
+
+    def weights_of(self, setting: Setting) -> Weights | None:
+        """The weights of the classes in the loss of a setting; None if all are 1.
+
+        Args:
+            setting: A setting of the grid.
+
+        Raises:
+            InputError: If the setting names weights that there are not.
+        """
+        own = setting.get(CLASS_WEIGHT)
+        found = self.class_weight if own is None else checked_name("grid: class_weight", own)
+        return weights(found, self.schema.target.classes, self.class_shares)
 
     def _check_options(self) -> None:
         instance(Mapping, "procedure_options", self.procedure_options, '{"eta": 3}')

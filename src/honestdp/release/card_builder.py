@@ -97,6 +97,7 @@ def build_card(
             "noise_multiplier": plan.noise_multiplier,
             "row_norm": {"value": plan.row_norm[0], "how": plan.row_norm[1]},
             **_row_norms(plan),
+            **plan.class_weights,
         },
         preprocessing=_preprocessing(plan),
         noise_sampler=(

@@ -68,11 +68,12 @@ class Linear(ClosedForm):
     ) -> None:
         x, rest = examples.inputs, for_kernel(lots, params, clip, out)
         if isinstance(x, Sparse):
-            linear.sparse_sums(self.loss.code, *packed(x), *rest)
+            linear.sparse_sums(self.loss.code, self.loss.kernel_weights, *packed(x), *rest)
         else:
             facts = examples.facts
             both = (facts.numpy(), facts.view(torch.float32).numpy())
-            linear.dense_sums(self.loss.code, x.numpy(), *both, *rest)
+            weights = self.loss.kernel_weights
+            linear.dense_sums(self.loss.code, weights, x.numpy(), *both, *rest)
 
     def in_torch(
         self,

@@ -95,6 +95,7 @@ class TwoLayer(ClosedForm):
         assert isinstance(examples.inputs, Sparse)
         two_layer.sparse_sums(
             self.loss.code,
+            self.loss.kernel_weights,
             self.activation is not None,
             self.width,
             self.loss.outputs,
