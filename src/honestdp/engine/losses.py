@@ -57,8 +57,11 @@ class Loss:
         """The weight of each target, [...]; any where the class is unknown."""
         if self.weights is None:
             return 1.0
+        # No indexing, which `torch.func` refuses: one class matches, and zeros add nothing.
         weights = torch.tensor(self.weights, dtype=torch.float32, device=targets.device)
-        return weights[targets.clamp(0, self.classes - 1).long()]
+        classes = torch.arange(self.classes, device=targets.device)
+        own = targets.clamp(0, self.classes - 1).unsqueeze(-1) == classes
+        return torch.where(own, weights, 0.0).sum(-1)
 
     @property
     def code(self) -> int:

@@ -107,10 +107,10 @@ def noisy_scores(
     If scores are not released ("pick"), floor(s G) for Gumbel's G is added to the number that
     `metric.pick_units` makes of what was measured, and the largest is picked. *Theorem:* with
     s = UNITS / e that is e-DP for monotone scores, exactly. *Proof:* a null record moves all scores
-    by 0 to UNITS the same way. Fix the noise of all draws but i, and the coins that break ties; i is picked where its noise is at least some t, and with the other table
-    at least t', |t - t'| <= UNITS. P(floor(s G) >= t) = S(t / s) for whole t, with
-    S(x) = 1 - exp(-exp(-x)), and S(x + e) >= exp(-e) S(x), since 1 - exp(-c y) >= c (1 - exp(-y))
-    for 0 <= c <= 1. QED
+    by 0 to UNITS the same way. Fix the noise of all draws but i, and the coins that break ties; i
+    is picked where its noise is at least some t, and with the other table at least t',
+    |t - t'| <= UNITS. P(floor(s G) >= t) = S(t / s) for whole t, with S(x) = 1 - exp(-exp(-x)), and
+    S(x + e) >= exp(-e) S(x), since 1 - exp(-c y) >= c (1 - exp(-y)) for 0 <= c <= 1. QED
     """
     scoring = plan.role_costs.scoring
     if scoring is None:

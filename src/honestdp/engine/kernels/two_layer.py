@@ -54,8 +54,8 @@ def sparse_sums(
                 at = starts[lot[r]]
                 _backward(
                     loss, class_weights, relu, words[at + 1], reals[at + 2], reals[at + 3],
-                    scales[k], automatic[k], limit, second, second_bias, hidden[r], z, d1[r], second_sum,
-                    sums[k, a:b], sums[k, c2:],
+                    scales[k], automatic[k], limit, second, second_bias, hidden[r], z, d1[r],
+                    second_sum, sums[k, a:b], sums[k, c2:],
                 )  # fmt: skip
             _add_outer(words, reals, starts, lot, d1, first_sum, begin > 0)
         for o in range(outputs):
