@@ -38,16 +38,16 @@ def spec(schema=SCHEMA, **more):
 
 
 def test_weights_reach_the_model_the_plan_and_the_card() -> None:
-    plan = make_plan(spec(class_weight={"no": 0.1}))
-    assert plan.spec.class_weight == {"no": 0.1, "yes": 1.0}
+    plan = make_plan(spec(class_weight={"yes": 10}))
+    assert plan.spec.class_weight == {"no": 1.0, "yes": 10.0}
     assert [model.loss.weights for model in models_of(plan)] == [(0.1, 1.0)]
     assert "class weights in the loss, public: no 0.1, yes 1" in str(plan)
-    assert plan.public()["class_weight"] == {"no": 0.1, "yes": 1.0}
+    assert plan.public()["class_weight"] == {"no": 1.0, "yes": 10.0}
     plain = make_plan(spec())
     assert "class_weight" not in plain.public()
     assert (plan.epsilon, plan.noise_multiplier) == (plain.epsilon, plain.noise_multiplier)
     release, without = run(plan, table(), seed=1), run(plain, table(), seed=1)
-    assert release.card.declared_public["class_weight"] == {"no": 0.1, "yes": 1.0}
+    assert release.card.declared_public["class_weight"] == {"no": 1.0, "yes": 10.0}
     assert "class_weight" not in without.card.declared_public
     heavy, light = ((one.predict(table()) == "yes").sum() for one in (release, without))
     assert heavy > light
@@ -55,8 +55,9 @@ def test_weights_reach_the_model_the_plan_and_the_card() -> None:
 
 def test_balanced_weights_follow_from_declared_shares() -> None:
     made = spec(class_weight="balanced", class_shares=SHARES)
-    assert made.weights_of({}) == pytest.approx((1 / 1.8, 5.0))
-    assert spec(class_weight={"no": 1, "yes": 1}).weights_of({}) is None
+    assert made.weights_of({}) == pytest.approx((1 / 9, 1.0))
+    assert spec(class_weight={"no": 3, "yes": 3}).weights_of({}) is None
+    assert spec(class_weight={"yes": 4}).weights_of({}) == (0.25, 1.0)
     assert make_plan(made).public()["class_shares"] == SHARES
 
 
@@ -64,7 +65,7 @@ def test_settings_of_one_grid_may_weigh_differently() -> None:
     grid = {**GRID, "class_weight": ["none", "balanced"]}
     plan = make_plan(spec(grid=grid, class_shares=SHARES, procedure="composition"))
     first, second = models_of(plan)
-    assert (first.loss.weights, second.loss.weights) == (None, pytest.approx((1 / 1.8, 5.0)))
+    assert (first.loss.weights, second.loss.weights) == (None, pytest.approx((1 / 9, 1.0)))
     found = {one.setting["class_weight"] for one in run(plan, table(), seed=1).candidates}
     assert found == {"none", "balanced"}
     own = make_plan(spec(grid={"class_weight": ["none", "balanced"]}, class_shares=SHARES,
@@ -81,6 +82,7 @@ def test_settings_of_one_grid_may_weigh_differently() -> None:
         ({"class_weight": {"yes": float("inf")}}, "class_weight=inf: must be a number between"),
         ({"class_weight": {"yes": float("nan")}}, "class_weight=nan: must be a number between"),
         ({"class_weight": {"yes": 1e9}}, "must be a number between 0.0001 and 10000"),
+        ({"class_weight": {"yes": 1e4, "no": 0.5}}, "is the largest by the smallest; must be at"),
         ({"class_weight": {"yes": "much"}}, "must be a number between"),
         ({"class_weight": {}}, "class_weight: is a dict; give a number by class"),
         ({"class_weight": [1.0, 2.0]}, "class_weight: is a list; give a number by class"),
@@ -145,7 +147,7 @@ def test_honest_search_takes_labels_and_refuses_weights_of_rows() -> None:
     search.fit(X, y)
     assert search.plan_.spec.class_weight == {"0": 1.0, "1": 6.0}
     search.set_params(class_weight="balanced", class_shares={0: 0.9, 1: 0.1})
-    assert search.plan(400).spec.weights_of({}) == pytest.approx((1 / 1.8, 5.0))
+    assert search.plan(400).spec.weights_of({}) == pytest.approx((1 / 9, 1.0))
     with pytest.raises(InputError, match=r"sample_weight: fit takes none; .* class_weight="):
         search.fit(X, y, sample_weight=np.ones(400))
 
@@ -157,7 +159,7 @@ def test_the_shell_takes_them_as_toml_and_as_json(tmp_path) -> None:
     flags = {"class_weight": json.dumps({"yes": 6.0})}
     config = TuneConfig.of(None, flags, ["class_shares={no = 0.9, yes = 0.1}"])
     assert config.facts == {"class_weight": {"yes": 6.0}, "class_shares": SHARES}
-    assert spec(**config.facts).weights_of({}) == (1.0, 6.0)
+    assert spec(**config.facts).weights_of({}) == (1 / 6, 1.0)
     stored = tmp_path / "s.toml"
     stored.write_text(config.to_toml(tmp_path))
     assert TuneConfig.of(stored, {}).facts == config.facts

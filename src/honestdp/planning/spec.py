@@ -92,8 +92,9 @@ class Spec:
         procedure_options: Further options, by name: those of a procedure that is not in the
             library, or the `law` of "random-subset".
         class_weight: Public weights of classes in the loss, by class, such as {"yes": 5.0}, those
-            of other classes being 1; or "balanced", by `class_shares`. A setting of the grid may
-            choose "none" or "balanced" itself. They cost nothing: a row is clipped after them.
+            of other classes being 1; only their ratios matter. Or "balanced": 1 by `class_shares`.
+            A setting of the grid may choose "none" or "balanced" itself. They cost nothing: a row
+            is clipped after them.
         class_shares: The share of each class, where that is public.
         chosen_on: The comparison on public rows that the one setting of the grid comes from; only
             `choose_on_public` makes it.
