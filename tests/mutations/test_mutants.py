@@ -11,6 +11,7 @@ import check_mutants
 import engine_mutants
 import face_mutants
 import ledger_mutants
+import metrics_mutants
 import neighbour_mutants
 import noise_mutants
 import paper_mutants
@@ -26,7 +27,7 @@ from seeded import Mutant, Warm, check_caught, check_line, check_test, name
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
-    check_mutants, representation_mutants, subset_mutants, public_mutants,
+    check_mutants, representation_mutants, subset_mutants, public_mutants, metrics_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

@@ -255,6 +255,14 @@ class First(CountedMetric):
         return float(counts[0])
 
 
+@pytest.mark.parametrize("cells", [lambda loss, z, y: y.sum(), lambda loss, z, y: y[None].T])
+def test_cells_of_another_shape_are_never_counted(cells) -> None:
+    X, y = rows(2)
+    metric = type("Wrong", (First,), {"level": lambda s, k: wrong(cells)})()
+    with pytest.raises(InputError, match="one number per candidate and row"):
+        measured_units(metric, Linear(4, 2), torch.zeros(3, 5), examples(X, y))
+
+
 def test_every_count_has_the_noise_that_is_paid_for() -> None:
     """Of one candidate, over many draws; and the scores are made of noisy counts, of no others."""
     made = plan(metric="auc")

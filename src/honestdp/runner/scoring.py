@@ -116,7 +116,8 @@ def noisy_scores(
     if scoring is None:
         return np.zeros(len(draws))
     scored = [models[draw.setting] for draw in draws]
-    metric, classes, scale = plan.metric, plan.spec.classes, scoring.noise * UNITS
+    scale = scoring.noise * UNITS
+    metric, classes = plan.metric, plan.spec.classes
     exact = exact_units(metric, scored, parameters, rows)
 
     def noisy(draw: Draw, units: NDArray[np.int64]) -> float:
