@@ -9,6 +9,7 @@ from __future__ import annotations
 import audit_mutants
 import check_mutants
 import engine_mutants
+import evaluation_mutants
 import face_mutants
 import ledger_mutants
 import metrics_mutants
@@ -27,7 +28,8 @@ from seeded import Mutant, Warm, check_caught, check_line, check_test, name
 LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
-    check_mutants, representation_mutants, subset_mutants, public_mutants, metrics_mutants,
+    check_mutants, representation_mutants, subset_mutants, public_mutants,
+    evaluation_mutants, metrics_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)
