@@ -241,7 +241,7 @@ def test_every_procedure_takes_every_metric(name, how) -> None:
 
 
 class First(CountedMetric):
-    """The first count itself, to see its noise."""
+    """The difference of two counts, to see their noise: independent, or it would be less."""
 
     name = "first"
     summary = label = meaning = summed = "a count"
@@ -252,7 +252,7 @@ class First(CountedMetric):
 
     def estimate(self, counts, noise):
         assert noise == self.noise
-        return float(counts[0])
+        return float(counts[0] - counts[1]) / 2**0.5
 
 
 @pytest.mark.parametrize("cells", [lambda loss, z, y: y.sum(), lambda loss, z, y: y[None].T])
@@ -281,7 +281,8 @@ def test_every_count_has_the_noise_that_is_paid_for() -> None:
     finally:
         metrics.unregister("first")
     assert plan_of_it.score_noise == made.score_noise
-    assert abs(found.mean() - int((y == 0).sum())) < 5 * made.score_noise / 4000**0.5
+    exact = float((y == 0).sum() - (y == 1).sum()) / 2**0.5
+    assert abs(found.mean() - exact) < 5 * made.score_noise / 4000**0.5
     assert abs(found.std() / made.score_noise - 1) < 0.06
     params = [torch.tensor([1.0, -1.0, 0.0])] * 200
     seen = noisy_scores(made, [model], params, draws[:200], [part] * 200, Randomness.simulation(6))

@@ -123,9 +123,7 @@ def command(
     class_weight: Annotated[
         str | None,
         typer.Option(
-            metavar="X",
-            help='Public weights of classes in the loss, such as {"yes": 5}; or balanced, with '
-            '--set \'class_shares={"no": 0.94, "yes": 0.06}\'.',
+            metavar="X", help='Public weights of classes, such as {"yes": 5}; or balanced.'
         ),
     ] = None,
     steps: Annotated[

@@ -36,6 +36,7 @@ class Linear(ClosedForm):
         features: Width of a row.
         classes: Number of classes: 2 for logistic, more for softmax regression; None: linear
             regression.
+        class_weight: A weight for each class in the loss; None: all are 1.
 
     Raises:
         InputError: If a value is out of bounds.
