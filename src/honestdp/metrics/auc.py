@@ -12,8 +12,8 @@ from honestdp.metrics import metrics
 from honestdp.metrics.base import Floats
 from honestdp.metrics.counted import CountedMetric, area, ordered_pairs
 
-# Edges of bins of the log-odds of class 1: finer where DP models put their scores.
-EDGES = (-6.0, -5.0, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+# Edges of bins of the log-odds of class 1. A class may be rare, so they reach further down.
+EDGES = tuple(k / 2 for k in range(-12, 7))
 BINS = len(EDGES) + 1
 
 
