@@ -11,4 +11,4 @@ UNITS = 2**20
 # and would be slow to draw exactly.
 LARGEST_NOISE = 1e6
 # The least and the largest weight of a class: its gradients stay far from the ends of float32.
-WEIGHTS = (1e-4, 1e4)
+WEIGHTS = (1e-8, 1e4)

@@ -20,6 +20,7 @@ from honestdp.errors import InputError, between, fail, open_unit
 from honestdp.units import WEIGHTS
 
 NONE, BALANCED = "none", "balanced"
+GIVEN = (1e-4, 1e4)  # the least and the largest weight that a user may give
 ROUNDED = 0.01  # how far from 1 declared shares may add up
 _SHARES = 'give class_shares={"no": 0.94, "yes": 0.06}, as far as they are public'
 
@@ -66,7 +67,7 @@ def checked_weight(weight: object, classes: Sequence[str] | None) -> str | dict[
     if isinstance(weight, str) and classes is not None:
         return checked_name("class_weight", weight, (BALANCED,))
     found = _by_class("class_weight", weight, classes)
-    checked = {name: between(*WEIGHTS, "class_weight", value) for name, value in found.items()}
+    checked = {name: between(*GIVEN, "class_weight", value) for name, value in found.items()}
     return {name: float(checked.get(name, 1.0)) for name in classes or ()}
 
 
@@ -110,9 +111,9 @@ def weights(
     else:
         found = [weight[name] for name in classes]
     ratio = max(found) / min(found)
-    if ratio > WEIGHTS[1]:
-        remedy = f"is the largest by the smallest; must be at most {WEIGHTS[1]:g}"
-        raise fail("class_weight", float(f"{ratio:.6g}"), remedy)
+    if ratio > 1 / WEIGHTS[0]:
+        remedy = f"is the largest share by the smallest; must be at most {1 / WEIGHTS[0]:g}"
+        raise fail("class_shares", float(f"{ratio:.6g}"), remedy)
     return None if ratio == 1 else tuple(max(WEIGHTS[0], one / max(found)) for one in found)
 
 
