@@ -49,6 +49,8 @@ def test_weights_reach_the_model_the_plan_and_the_card() -> None:
     release, without = run(plan, table(), seed=1), run(plain, table(), seed=1)
     assert release.card.declared_public["class_weight"] == {"no": 1.0, "yes": 10.0}
     assert "class_weight" not in without.card.declared_public
+    said = "the loss weighs classes by public numbers, before the clip"
+    assert [said in one.card.prose() for one in (release, without)] == [True, False]
     heavy, light = ((one.predict(table()) == "yes").sum() for one in (release, without))
     assert heavy > light
 

@@ -58,7 +58,8 @@ def measured_units(metric: Metric, model: Model, params: Tensor, examples: Examp
     """Measure what a metric's scores are made of, for every candidate. Sensitive.
 
     One row moves the numbers of a candidate by at most UNITS in the l2 norm: a sum of values by at
-    most UNITS (`score_units`), or one count by one row, which is UNITS.
+    most UNITS (`score_units`), or one count by one row, which is UNITS. Rows are counted as if
+    outputs that are not finite were 0, the output of a model that knows nothing.
 
     Args:
         metric: The metric.

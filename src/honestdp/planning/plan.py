@@ -293,6 +293,11 @@ class Plan:
             if value is not None
         }
 
+    @property
+    def weighs(self) -> bool:
+        """Whether a setting weighs classes in its loss."""
+        return any(self.spec.weights_of(one) is not None for one in self.grid.settings)
+
     def _weight_lines(self) -> list[str]:
         """A line for each way in which settings weigh classes."""
         found, classes = list[str](), self.spec.schema.target.classes or ()

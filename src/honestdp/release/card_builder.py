@@ -183,7 +183,8 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
             what="training of every candidate" + (", and of the winner again" if subset else ""),
             mechanism=("on a random subset, the last on the rest of all rows: " if subset else "")
             + f"{job.steps} clipped sums of Poisson lots (sampling probability "
-            f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm",
+            f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm"
+            + ("; the loss weighs classes by public numbers, before the clip" * plan.weighs),
             noise=plan.noise_multiplier,
             epsilon=plan.role_epsilons["training"],
         )
