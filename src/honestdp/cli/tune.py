@@ -248,6 +248,7 @@ def _tune(
     if dry_run:
         but = "" if public is None else ", but for what was trained on the public rows"
         done = f"a dry run: nothing was charged, trained or written{but}"
+        console.note(f"The trainings take about {_duration(plan, console)} on this machine.\n")
         console.answer(f"{done}{_would_fit(config, plan, table)}", plan.public())
         return
     out = config.path("out") or Path(f"{schema.name}-run")
@@ -258,6 +259,14 @@ def _tune(
     show(release, ledger, out, test, console)
     if release.winner is None:
         raise typer.Exit(NOTHING)
+
+
+def _duration(plan: Plan, console: Console) -> str:
+    """How long the trainings will take, measured on made-up rows."""
+    with console.busy("measuring on made-up rows"):
+        from honestdp.runner.duration import expected_seconds, in_words
+
+        return in_words(expected_seconds(plan))
 
 
 def _stored_choice(config: TuneConfig) -> dict[str, Any]:
