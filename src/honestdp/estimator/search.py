@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 
-from honestdp.errors import InputError, fail, seed_and_ledger
+from honestdp.errors import InputError, fail
 from honestdp.estimator import inputs
 from honestdp.estimator import repr as representation
 from honestdp.estimator.fitted import FittedSearch
@@ -38,6 +38,7 @@ from honestdp.planning.public_choice import CHOSEN_ON
 from honestdp.planning.spec import Spec
 from honestdp.release.released import Release
 from honestdp.release.saved import load
+from honestdp.runner.charging import check_paid_or_simulated
 from honestdp.runner.choosing import choose_on_public
 from honestdp.schema import Schema
 from honestdp.schema.infer import NAME, infer_schema
@@ -350,15 +351,9 @@ class HonestSearch(FittedSearch):
         return model_and_grid(self.model, self.grid, self.loss, options, facts)
 
     def _open_ledger(self, schema: Schema) -> Ledger | None:
-        if self._simulates:
-            if self.ledger is not None:
-                raise seed_and_ledger("random_state", self.random_state)
-            return None
+        check_paid_or_simulated(self.ledger, self.random_state, "random_state")
         if self.ledger is None:
-            raise InputError(
-                "ledger: none; give the data set's ledger, or random_state=0 to simulate, which "
-                "protects nobody"
-            )
+            return None
         if isinstance(self.ledger, (str, PathLike)):
             return Ledger.open(self.ledger, schema=schema)
         if not isinstance(self.ledger, Ledger):  # its type alone: it may be data
