@@ -11,7 +11,7 @@ from bombs import GRID, KINDS, Bomb, Killed, new_ledger, plan_of, table
 
 from honestdp import InputError, Ledger, files, load, verify
 from honestdp.errors import FolderError, Interrupted
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.randomness import Randomness
 from honestdp.runner.run import run
 

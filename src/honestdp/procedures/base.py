@@ -20,7 +20,7 @@ from honestdp.privacy import formats
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, training
-from honestdp.privacy.runs import LARGEST_DRAW, RunCount
+from honestdp.privacy.run_count import LARGEST_DRAW, RunCount
 from honestdp.procedures.draws import Coin, Draw, Outcome, ranked
 from honestdp.procedures.options import Options
 
