@@ -102,7 +102,9 @@ def _charge(
         raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
     if not charge.pays_for(plan.spending, ledger.opening.orders):
         raise fail(
-            "receipt", receipt.id, "was charged another cost than this plan's; make a new charge"
+            "receipt",
+            receipt.id,
+            "was charged for another cost than this plan has; make a new charge",
         )
     journal.use(charge.nonce, receipt.id)
     return receipt

@@ -80,7 +80,7 @@ class Cross(Column):
     @property
     def _both(self) -> tuple[Column, Column]:
         if self._parts is None:
-            raise ValueError("a cross stands in a schema, with the columns that it names")
+            raise ValueError("declare a cross in a schema, beside the columns that it names")
         return self._parts
 
     @property
