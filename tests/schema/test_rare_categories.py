@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from honestdp.errors import InputError
 from honestdp.schema import Categorical, Cross, Schema, Target, learn_bounds
+from honestdp.schema.blocks import as_matrix
 from honestdp.schema.cells import cells
-from honestdp.schema.kinds.base import as_matrix
 from honestdp.schema.kinds.categorical import FEW, LEAST
 from honestdp.schema.learn import histogram, with_learnt
 from honestdp.testing import check_column_kind

@@ -48,7 +48,7 @@ def checked_delta(delta: object, rows: int) -> float:
         raise fail(
             "delta",
             delta,
-            f"must be below 1 in {rows} rows, or to show one of them whole would count as "
+            f"must be below 1 in {rows} rows: at that, showing one whole row would count as "
             f"private; leave it out for {default_delta(rows):g}",
         )
     return found

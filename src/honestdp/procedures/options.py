@@ -16,7 +16,8 @@ from honestdp.errors import (
     unit,
 )
 from honestdp.privacy.calibrate import Shape, run_count
-from honestdp.privacy.runs import Capped, RunCount, Tabulated
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Capped, Tabulated
 
 # Checks an option's value, and returns it as a plain Python type.
 Check = Callable[[str, object], Any]

@@ -12,7 +12,8 @@ from honestdp.privacy import guarantee
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
 from honestdp.privacy.random_subset import check_subset_law, random_subset, random_subset_rdp
-from honestdp.privacy.runs import RunCount, Tabulated
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Tabulated
 from honestdp.privacy.subset_law import subset_law
 from honestdp.privacy.subset_shift import LARGEST
 from honestdp.procedures import procedures

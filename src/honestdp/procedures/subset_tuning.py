@@ -11,7 +11,7 @@ from honestdp.errors import fail
 from honestdp.privacy import guarantee, selection
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
-from honestdp.privacy.runs import Capped, Poisson, RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.base import SUBSET_SHARE
 from honestdp.procedures.options import LAW, SUBSET_OPTION, law
@@ -41,15 +41,9 @@ class SubsetTuning(ShapedRuns):
         return cls(candidates, law(candidates, options), SUBSET_SHARE if share is None else share)
 
     def check(self, settings: int, delta: float) -> None:
-        if self._may_find_none:
+        if self.runs.may_be_none:
             raise fail("shape", "poisson", "may run nothing; the final training needs a winner")
         super().check(settings, delta)
-
-    @property
-    def _may_find_none(self) -> bool:
-        # A large Poisson law's P(K = 0) is too small to be written down, and still not 0.
-        inner = self.runs.law if isinstance(self.runs, Capped) else self.runs
-        return isinstance(inner, Poisson) or self.runs.probability_of_none() > 0
 
     @property
     def tuning_share(self) -> float:  # type: ignore[override]

@@ -20,8 +20,8 @@ from honestdp.errors import InputError
 from honestdp.models import Architecture
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Column, Schema, Target
+from honestdp.schema.blocks import as_matrix
 from honestdp.schema.cells import cells
-from honestdp.schema.kinds.base import as_matrix
 
 Shape = Literal["bars", "curve", "line"]
 Floats = NDArray[np.float64]

@@ -168,6 +168,9 @@ class Schema(Declaration):
             columns: The names of the table's columns, which wildcards such as "word *" are matched
                 with; not needed without wildcards.
 
+        Returns:
+            The schema.
+
         Raises:
             InputError: If it cannot be read or is wrong: one line that names the file.
         """
@@ -180,6 +183,9 @@ class Schema(Declaration):
         Args:
             text: The content of a TOML file.
             columns: As in `load`.
+
+        Returns:
+            The schema.
 
         Raises:
             InputError: If a declaration is wrong.
@@ -220,6 +226,9 @@ class Schema(Declaration):
             columns: The names of the table's columns: the schema then has those that are in the
                 book, in the table's order. By default all of the book, in its order.
             facts: Further fields of the schema: unit, row_norm.
+
+        Returns:
+            The schema.
 
         Raises:
             InputError: If it cannot be read or is wrong: one line that names the file.

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.kinds.base import Column, Representative, column_kinds
 
 LEAST = 0.02  # of the rows: what a category should have for a weight of its own
 SURELY = (2.0, 3.0)  # deviations of the noise that its count must have at least, and need at most

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.fields import Name
-from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
@@ -79,7 +80,7 @@ class Cross(Column):
     @property
     def _both(self) -> tuple[Column, Column]:
         if self._parts is None:
-            raise ValueError("a cross stands in a schema, with the columns that it names")
+            raise ValueError("declare a cross in a schema, beside the columns that it names")
         return self._parts
 
     @property

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, check_categories
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.kinds.base import Column, Representative, column_kinds
 from honestdp.schema.kinds.categorical import Categorical
 
 
