@@ -28,6 +28,7 @@ from honestdp.schema import (
 )
 from honestdp.schema import check as check_module
 from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.kinds import Column
 from honestdp.schema.paid_check import counts, plan_check
 from honestdp.schema.table_check import KEEPER
 
@@ -84,6 +85,25 @@ def test_what_is_serious(column: str, cells: list[Any], said: str) -> None:
     assert said in texts(found, column)
     assert not found.fits
     assert found.verdict.startswith(f"does not fit the schema: '{column}'; mend")
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Categorical(name="job", categories=["clerk", "smith", "1"]),
+        Ordinal(name="job", categories=["clerk", "smith", "1"]),
+        Boolean(name="job", true=["clerk"], false=["smith", "1"]),
+    ],
+)
+def test_ignore_case_is_a_way_out_wherever_it_is_offered(job: Column) -> None:
+    age, _, town = small_schema().columns
+    cells = {"job": ["CLERK", "Smith", "clerk"]}
+    found = checked(cells, schema=small_schema(columns=[age, job, town]))
+    assert "add ignore_case" in texts(found, "job")
+    mended = type(job)(**job.model_dump() | {"ignore_case": True})
+    found = checked(cells, schema=small_schema(columns=[age, mended, town]))
+    assert texts(found, "job") == ""
+    assert found.fits
 
 
 @pytest.mark.parametrize(

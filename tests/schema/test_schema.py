@@ -111,6 +111,9 @@ def test_a_schema_cannot_be_changed_but_copied() -> None:
         assert hash(again) == hash(schema)
 
 
+EITHER_CASE = 'categories = ["b", "B"]\nignore_case = true'
+
+
 def columns(text: str) -> str:
     return f'name = "a"\n[target]\ncolumn = "y"\nclasses = ["no", "yes"]\n{text}'
 
@@ -139,6 +142,13 @@ def columns(text: str) -> str:
         (columns('[columns.a]\nkind = "categorical"\ncategories = []'), "needs at least 1"),
         (columns('[columns.a]\nkind = "categorical"\ncategories = ["b", " b"]'), "'b' twice"),
         (columns('[columns.a]\nkind = "categorical"\ncategories = [""]'), "an empty cell"),
+        (columns(f'[columns.a]\nkind = "categorical"\n{EITHER_CASE}'), "'B' twice, but for upper"),
+        (columns(f'[columns.a]\nkind = "ordinal"\n{EITHER_CASE}'), "'B' twice, but for upper"),
+        (columns('[columns.a]\nkind = "boolean"\ntrue = ["n"]\nignore_case = true'), "'n' twice"),
+        (
+            columns('[columns.a]\nkind = "boolean"\nfalse = ["tRuE"]\nignore_case = true'),
+            "'true' is in true and in false",
+        ),
         (columns('[columns.a]\nkind = "categorical"\ncategories = ["b"]\nmissing="c"'), "'c' must"),
         (columns('[columns."numeric"]\nkind = "x"'), "columns.numeric.kind='x'"),
         (columns("").replace('classes = ["no", "yes"]', ""), "either classes = [...] or bounds"),

@@ -77,7 +77,7 @@ class Categorical(Column):
 
     @model_validator(mode="after")
     def _check(self) -> Categorical:
-        check_categories("categories", self.categories, least=1)
+        check_categories("categories", self.categories, 1, self.ignore_case)
         if self.missing is not None and self.missing not in self.categories:
             raise ValueError(f"missing = {self.missing!r} must be one of the categories")
         if not set(self._rare) <= set(self.categories):
