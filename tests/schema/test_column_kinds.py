@@ -390,6 +390,11 @@ def test_pairs_of_a_column_that_is_learnt_are_refused_by_name():
                target=target)  # fmt: skip
 
 
+def test_a_column_has_no_pairs_with_itself():
+    with pytest.raises(InputError, match="columns: 'ward' twice; name two different columns"):
+        Cross(name="x", columns=["ward", "ward"])
+
+
 def test_the_form_explains_every_kind():
     from honestdp.schema import from_header
 

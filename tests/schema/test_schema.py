@@ -130,6 +130,7 @@ def columns(text: str) -> str:
         (columns("[columns]"), "no columns: declare at least one"),
         (columns("[columns.a]"), 'columns.a.kind is missing: must be "boolean"'),
         (columns('[columns.a]\nkind = "numric"'), "columns.a.kind='numric': must be"),
+        (columns("[columns.a]"), ', or in a file "unused" for a column that is never read'),
         (columns('[columns.a]\nkind = "numeric"'), "columns.a.bounds is missing: give [low"),
         (columns('[columns.a]\nkind = "numeric"\nbound = [0, 1]'), "a.bound: unknown key; did you"),
         (columns('[columns.a]\nkind = "numeric"\nbounds = [1, 1]'), "[1, 1]: needs low < high"),
@@ -271,6 +272,7 @@ def test_a_form_has_one_line_a_column() -> None:
 
 def test_all_that_is_not_filled_in_is_named_in_one_message() -> None:
     kinds = " or ".join(f'"{name}"' for name in column_kinds.names())
+    kinds += ', or in a file "unused" for a column that is never read'
     with pytest.raises(InputError) as caught:
         Schema.from_toml(from_header(["age", "ward", "pay"]))
     assert str(caught.value) == (
