@@ -109,6 +109,7 @@ class Column(Declaration):
             norm together.
         question: The name of the question of a plan that pays for what its columns learn: "columns"
             or "categories", which has a smaller share of the budget.
+        tells_order: Whether a number beside the categories says where a cell lies among them.
         is_block: Whether the kind itself scales its part of every row to the norm BLOCK_NORM.
     """
 
@@ -120,6 +121,7 @@ class Column(Declaration):
     added_fields: ClassVar[frozenset[str]] = frozenset()
     scaled_together: ClassVar[bool] = False
     question: ClassVar[str] = "columns"
+    tells_order: ClassVar[bool] = False
     is_block: ClassVar[bool] = False
 
     kind: str
@@ -267,6 +269,11 @@ class Column(Declaration):
         as it is.
         """
         return ()
+
+    def never_used(self) -> Mapping[int, str]:
+        """The encoded columns that are 0 in every row, and why, for kinds without representatives:
+        their weights are noise alone, so no effect of them is shown. By default there are none."""
+        return {}
 
     def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Make up cells from the declaration alone, for `honestdp simulate`.
