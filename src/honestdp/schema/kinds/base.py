@@ -381,6 +381,15 @@ class Column(Declaration):
         missing = int(cells.missing().sum())
         return CellProblems(len(cells), missing, distinct_capped=self.distinct(cells))
 
+    def absent(self, cells: Cells) -> Sequence[str]:
+        """The declared categories that no row has, for the keeper of the table: they may be spelled
+        otherwise in it. Sensitive. By default none are declared.
+
+        Args:
+            cells: The column.
+        """
+        return ()
+
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
         """Whether each cell is there, but the declaration cannot read it: it is no number where one
         is declared, or none of the categories. Sensitive.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from honestdp.schema.cell_problems import CellProblems, unknown
+from honestdp.schema.cell_problems import CellProblems, absent, unknown
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
@@ -179,6 +179,9 @@ class Categorical(Column):
         return CellProblems.of_categories(
             cells, self.categories, self.distinct(cells), self.ignore_case
         )
+
+    def absent(self, cells: Cells) -> list[str]:
+        return absent(cells, self.categories, self.ignore_case)
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
         return unknown(cells, self.categories, self.ignore_case)

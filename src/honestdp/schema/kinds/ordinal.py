@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from honestdp.schema.cell_problems import CellProblems, unknown
+from honestdp.schema.cell_problems import CellProblems, absent, unknown
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Categories, Flag, check_categories
 from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
@@ -127,6 +127,9 @@ class Ordinal(Column):
         return CellProblems.of_categories(
             cells, self.categories, self.distinct(cells), self.ignore_case
         )
+
+    def absent(self, cells: Cells) -> list[str]:
+        return absent(cells, self.categories, self.ignore_case)
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
         return unknown(cells, self.categories, self.ignore_case)
