@@ -262,7 +262,7 @@ class HonestSearch(FittedSearch):
         X, y = self.public if isinstance(self.public, tuple) else (self.public, None)  # noqa: N806
         try:
             target = target_of(y)
-            rows = Rows.of(X).named_for([column.name for column in schema.columns])
+            rows = Rows.of(X).named_for(schema.input_names)
             table, _, _ = self._columns(rows, schema, target is not None)
         except InputError as error:
             raise InputError(f"public: {error}") from None
@@ -396,7 +396,7 @@ class HonestSearch(FittedSearch):
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
         schema = self._inferred(rows, target) if self._infers else self._declared()
-        rows = rows.named_for([column.name for column in schema.columns])
+        rows = rows.named_for(schema.input_names)
         plan = make_plan(self._chosen(self._spec(schema, rows.count), schema))
         if self.on_candidate is not None and not plan.shows_all:
             raise InputError(
@@ -451,7 +451,7 @@ class HonestSearch(FittedSearch):
         self, rows: Rows, schema: Schema, given: bool
     ) -> tuple[Any, tuple[str, ...] | None, int]:
         """The table with the schema's columns, the names of its features, and their number."""
-        wanted = [column.name for column in schema.columns]
+        wanted = schema.input_names
         features = rows.features(schema.target.column)
         if features is not None:
             if not given and not rows.holds(schema.target.column):
@@ -504,7 +504,7 @@ class HonestSearch(FittedSearch):
         made = cls(model, epsilon=saved.epsilon, delta=saved.delta, schema=saved.schema)
         made._keep_release(saved)
         made._by_place = saved.schema.name == NAME and _placed(saved.schema)
-        made.n_features_in_ = len(saved.schema.columns)
+        made.n_features_in_ = len(saved.schema.input_names)
         return made
 
     # scikit-learn's tags, and representations
