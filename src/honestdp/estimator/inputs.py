@@ -252,7 +252,7 @@ def warn_names(fitted: bool) -> None:
 def columns_of(rows: Rows, schema: Schema, given: bool) -> tuple[Any, tuple[str, ...] | None, int]:
     """The table with the schema's columns, the names of its features, and their number.
     given: Whether the targets were given apart."""
-    wanted = [column.name for column in schema.columns]
+    wanted = schema.input_names
     features = rows.features(schema.target.column)
     if features is not None:
         if not given and not rows.holds(schema.target.column):

@@ -264,7 +264,7 @@ class HonestSearch(FittedSearch):
         X, y = self.public if isinstance(self.public, tuple) else (self.public, None)  # noqa: N806
         try:
             target = target_of(y)
-            rows = Rows.of(X).named_for([column.name for column in schema.columns])
+            rows = Rows.of(X).named_for(schema.input_names)
             table, _, _ = columns_of(rows, schema, target is not None)
         except InputError as error:
             raise InputError(f"public: {error}") from None
@@ -327,7 +327,7 @@ class HonestSearch(FittedSearch):
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
         schema = self._inferred(rows, target) if self._infers else declared_schema(self.schema)
-        rows = rows.named_for([column.name for column in schema.columns])
+        rows = rows.named_for(schema.input_names)
         plan = make_plan(self._chosen(self._spec(schema, rows.count), schema))
         if self.on_candidate is not None and not plan.shows_all:
             raise InputError(
@@ -419,7 +419,7 @@ class HonestSearch(FittedSearch):
         made = cls(model, epsilon=saved.epsilon, delta=saved.delta, schema=saved.schema)
         made._keep_release(saved)
         made._by_place = saved.schema.name == NAME and _placed(saved.schema)
-        made.n_features_in_ = len(saved.schema.columns)
+        made.n_features_in_ = len(saved.schema.input_names)
         return made
 
     # scikit-learn's tags, and representations

@@ -51,6 +51,7 @@ def _column(value: Any) -> Any:
     kind = value.get("kind")
     if kind not in column_kinds:
         known = " or ".join(f'"{name}"' for name in column_kinds.names())
+        known += f', or in a file "{patterns.UNUSED}" for a column that is never read'
         wrong = KIND_UNKNOWN if "kind" in value else KIND_MISSING
         raise PydanticCustomError(wrong, "must be {known}", {"known": known})
     return column_kinds.get(kind).model_validate(dict(value))

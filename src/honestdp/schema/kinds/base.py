@@ -85,6 +85,7 @@ class Column(Declaration):
             norm together.
         question: The name of the question of a plan that pays for what its columns learn: "columns"
             or "categories", which has a smaller share of the budget.
+        tells_order: Whether a number beside the categories says where a cell lies among them.
         is_block: Whether the kind itself scales its part of every row to the norm BLOCK_NORM.
     """
 
@@ -96,6 +97,7 @@ class Column(Declaration):
     added_fields: ClassVar[frozenset[str]] = frozenset()
     scaled_together: ClassVar[bool] = False
     question: ClassVar[str] = "columns"
+    tells_order: ClassVar[bool] = False
     is_block: ClassVar[bool] = False
 
     kind: str
@@ -244,6 +246,11 @@ class Column(Declaration):
         """
         return ()
 
+    def never_used(self) -> Mapping[int, str]:
+        """The encoded columns that are 0 in every row, and why, for kinds without representatives:
+        their weights are noise alone, so no effect of them is shown. By default there are none."""
+        return {}
+
     def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Make up cells from the declaration alone, for `honestdp simulate`.
 
@@ -352,6 +359,15 @@ class Column(Declaration):
         """
         missing = int(cells.missing().sum())
         return CellProblems(len(cells), missing, distinct_capped=self.distinct(cells))
+
+    def absent(self, cells: Cells) -> Sequence[str]:
+        """The declared categories that no row has, for the keeper of the table: they may be spelled
+        otherwise in it. Sensitive. By default none are declared.
+
+        Args:
+            cells: The column.
+        """
+        return ()
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
         """Whether each cell is there, but the declaration cannot read it: it is no number where one

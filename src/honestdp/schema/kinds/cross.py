@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from honestdp.schema.blocks import Entries
 from honestdp.schema.fields import Name
@@ -56,6 +56,12 @@ class Cross(Column):
     kind: Literal["cross"] = "cross"
     columns: Two
     _parts: tuple[Column, Column] | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _check(self) -> Cross:
+        if self.columns[0] == self.columns[1]:
+            raise ValueError(f"columns: {self.columns[0][:60]!r} twice; name two different columns")
+        return self
 
     def bound_to(self, others: Mapping[str, Column]) -> Cross:
         parts = []
