@@ -46,7 +46,7 @@ def test_a_hit_that_one_run_has_needs_no_more() -> None:
 @pytest.mark.parametrize("k", [2, 4, 5, 12])
 def test_a_hit_without_room_for_a_single_run_is_refused(k: int) -> None:
     assert subset_law(k, 0.9995).mean / k >= 0.9995 - 1e-15
-    with pytest.raises(InputError, match="hit_probability=0.999999999"):
+    with pytest.raises(InputError, match=r"hit_probability=0\.999999999"):
         subset_law(k, 0.999999999)
 
 

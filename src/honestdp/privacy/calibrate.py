@@ -16,7 +16,7 @@ from honestdp.errors import InputError, above, fail, open_unit, positive, positi
 from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
 from honestdp.privacy.subset_law import repeats_law
 
-Shape = float | Literal["poisson", "optimal"]
+Shape = float | Literal["poisson", "optimal", "distinct"]
 
 _DIGITS = 4
 _LEAST, _MOST = 1e-2, 1e4
