@@ -210,6 +210,23 @@ def test_auto_takes_the_least_noise_and_says_why():
         make_plan(spec(grid=GRID, most_runs=2))
 
 
+@pytest.mark.parametrize(
+    ("grid", "rows", "chosen"),
+    [
+        (GRID, 20_000, "subset-tuning"),
+        (GRID, 9_990, "random-subset"),  # a tenth is too few to choose on
+        ([{"model": "logistic"}, {"model": "mlp"}], 20_000, "random-subset"),
+        ({"model": "mlp", "module__width": [4, 8]}, 20_000, "random-subset"),
+        ({"model": "mlp", "clip_norm": [0.3, 1.0]}, 20_000, "subset-tuning"),
+    ],
+    ids=["steps", "few rows", "models", "sizes", "one model"],
+)
+def test_a_tenth_of_the_rows_is_searched_where_its_best_is_the_best_for_all(grid, rows, chosen):
+    plan = make_plan(spec(grid=grid, rows=rows, lot_size=400, epsilon=1.0, delta=1e-6))
+    assert plan.procedure.name == chosen
+    assert plan.procedure.hit_probability == pytest.approx(0.9, abs=1e-5)
+
+
 def test_too_many_settings_for_any_search_are_told_the_limit_on_runs():
     """Not that random-subset prices no more than 50, which is no way out."""
     rates = [i / 1000 for i in range(1, 10_001)]

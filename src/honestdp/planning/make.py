@@ -133,6 +133,8 @@ def _choose(spec: Spec) -> Plan:
             chosen = request.among(count)
         except InputError:  # too many settings for it, or no law finds the best so often
             continue
+        if not chosen.finds_as_often(spec.rows, _one_model(spec)):
+            continue
         try:
             if chosen.expected_runs is not None and chosen.expected_runs <= most:
                 plans.append(_plan(spec, chosen, ""))
@@ -154,6 +156,14 @@ def _choose(spec: Spec) -> Plan:
         + (f"; {others}" if others else "")
     )
     return replace(best, reason=reason)
+
+
+def _one_model(spec: Spec) -> bool:
+    """Whether all settings share one model, with the same options."""
+    grid = defaults.grid(spec)
+    first = spec.pipelines[0].model
+    same = all(one.model is first or one.model == first for one in spec.pipelines)
+    return same and all(grid.model_options(i) == grid.model_options(0) for i in range(len(grid)))
 
 
 def _why_untuned(spec: Spec) -> str:

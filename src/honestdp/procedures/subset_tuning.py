@@ -24,6 +24,8 @@ from honestdp.procedures.options import DISTINCT, LAW, SUBSET_OPTION, law, shape
 from honestdp.procedures.random_runs import ShapedRuns
 from honestdp.procedures.random_subset import UNIFORM_SUBSET
 
+_FEWEST = 1000  # rows of the subset from which "auto" trusts its choice
+
 
 def _shape(name: str, value: object) -> Shape:
     """As for other searches, or "distinct": no candidate is drawn twice."""
@@ -79,6 +81,15 @@ class SubsetTuning(ShapedRuns):
         with suppress(InputError):  # too many candidates, or too large a hit probability
             found.append(cls.make(candidates, {**options, "shape": DISTINCT}))
         return found
+
+    @classmethod
+    def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
+        return [{"hit_probability": hit_probability, "shape": DISTINCT}]
+
+    def finds_as_often(self, rows: int, one_model: bool) -> bool:
+        """On a tenth of the rows a small model is better for longer; and scores of few rows choose
+        nearly at random (docs/searches.md has what was measured)."""
+        return one_model and self.share * rows >= _FEWEST
 
     def check(self, settings: int, delta: float) -> None:
         if self._may_find_none:
