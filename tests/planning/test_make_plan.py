@@ -222,7 +222,7 @@ def test_auto_takes_the_least_noise_and_says_why():
     ids=["steps", "few rows", "models", "sizes", "one model"],
 )
 def test_a_tenth_of_the_rows_is_searched_where_its_best_is_the_best_for_all(grid, rows, chosen):
-    plan = make_plan(spec(grid=grid, rows=rows, lot_size=400, epsilon=1.0, delta=1e-6))
+    plan = make_plan(Spec(schema=SCHEMA, rows=rows, epsilon=1.0, grid=grid))
     assert plan.procedure.name == chosen
     assert plan.procedure.hit_probability == pytest.approx(0.9, abs=1e-5)
 
