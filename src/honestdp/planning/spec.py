@@ -73,7 +73,8 @@ class Spec:
         mean_runs: Expected number of runs, instead of `hit_probability`.
         most_runs: Limit on the expected number of runs that "auto" may choose.
         shape: Shape of the law of K: "geometric" (1, the default), "logarithmic" (0), "poisson",
-            "optimal" (the cheapest for the hit probability), or a number above -1.
+            "optimal" (the cheapest for the hit probability), or a number above -1. For
+            "subset-tuning" also "distinct", its default: no setting is drawn twice.
         cap: Hard limit on the number of runs.
         threshold: Public score at which the procedure "threshold" stops.
         subset: Share of rows that the procedure "subset-tuning" tunes on.
