@@ -167,7 +167,11 @@ def _variants(
     left_out: list[str] = []
     for kind in kinds:
         try:
-            found += checked_variants(kind, k, options)
+            some = checked_variants(kind, k, options)
+            found += some
+            if not some:
+                how_often = "" if hit_probability is None else " that hits as often"
+                left_out.append(f"{kind.name} is left out: no law{how_often} is priced for {k}.")
         except InputError as error:
             if procedures.is_own(kind):
                 raise

@@ -17,7 +17,7 @@ from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import Poisson, TruncatedNegativeBinomial
 from honestdp.privacy.subset_law import repeats_law
 
-Shape = float | Literal["poisson", "optimal"]
+Shape = float | Literal["poisson", "optimal", "distinct"]
 
 _DIGITS = 4
 _LEAST, _MOST = 1e-2, 1e4

@@ -139,6 +139,16 @@ class Procedure(ABC):
         """
         return ()
 
+    def finds_as_often(self, rows: int, one_model: bool) -> bool:
+        """Whether the candidate that it takes for the best is likely the best for the whole table,
+        so that procedure="auto" may compare its cost with that of others.
+
+        Args:
+            rows: Number of rows of the table.
+            one_model: Whether the candidates share one model, of one size.
+        """
+        return True
+
     def check(self, settings: int, delta: float) -> None:
         """Check, before anything is charged, that the procedure can be carried out.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from honestdp.errors import (
     above,
@@ -23,6 +23,7 @@ from honestdp.privacy.runs import Capped, Tabulated
 Check = Callable[[str, object], Any]
 Options = Mapping[str, Check]
 
+DISTINCT: Literal["distinct"] = "distinct"  # a shape of subset-tuning alone
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0}  # by the names users give them
 
 
