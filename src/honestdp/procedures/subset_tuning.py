@@ -98,7 +98,6 @@ class SubsetTuning(ShapedRuns):
         super().check(settings, delta)
 
     @property
-    @property
     def _table(self) -> Tabulated:
         """The law of K without repeats, which is a table."""
         assert isinstance(self.runs, Tabulated)
