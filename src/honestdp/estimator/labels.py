@@ -8,7 +8,7 @@ record a column of numbers into text, and the labels would reveal it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -63,6 +63,14 @@ def _read(classes: Sequence[str], read: Callable[[str], Any]) -> NDArray[Any] | 
     return found if usable else None
 
 
+def by_class(classes: Sequence[str] | None, dtype: Any, given: Any) -> Any:
+    """Numbers by label as numbers by class of the schema; anything else is left to `Spec`."""
+    if classes is None or not isinstance(given, Mapping):
+        return given
+    named = dict(zip(labels(classes, dtype).tolist(), classes, strict=True))
+    return {named.get(label, label): number for label, number in given.items()}
+
+
 def check_kind(classes: Sequence[str], y: Any, rows: Rows, target: str) -> None:
     """Raise InputError if no target of y's type can be one of the classes.
 
@@ -71,10 +79,10 @@ def check_kind(classes: Sequence[str], y: Any, rows: Rows, target: str) -> None:
     kind = _kind(y, rows, target)
     numbers = {_number(text) for text in classes} - {None}
     if kind == "numbers" and not numbers:
-        raise InputError("y: holds numbers, but the schema's classes are text; give those")
+        raise InputError("y: holds numbers, but the schema's classes are text; give the schema's")
     if kind == "truth values" and not numbers & {0.0, 1.0}:
         raise InputError(
-            "y: holds truth values, which are none of the schema's classes; give those"
+            "y: holds truth values, but the schema's classes are not; give the schema's"
         )
 
 
