@@ -11,7 +11,7 @@ import torch
 from outside import SCHEMA, table
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
 
-from honestdp import InputError, Spec, make_plan, run
+from honestdp import InputError, Spec, choose_on_public, make_plan, run
 from honestdp.engine import Linear, examples, size
 from honestdp.engine.score import measured_units
 from honestdp.evaluation.counts import Level
@@ -22,6 +22,7 @@ from honestdp.procedures import Draw
 from honestdp.randomness import Randomness
 from honestdp.report.page import report_html
 from honestdp.runner.scoring import noisy_scores
+from honestdp.schema.target import Target
 from honestdp.testing import check_metric
 from honestdp.units import UNITS
 
@@ -301,6 +302,24 @@ def test_every_count_has_the_noise_that_is_paid_for() -> None:
     seen = noisy_scores(made, [model], params, draws[:200], [part] * 200, Randomness.simulation(6))
     assert seen.std() > 0.01
     assert len(set(seen.tolist())) > 190
+
+
+@pytest.mark.parametrize("name", ["auc", "balanced-accuracy", "rmse"])
+def test_settings_are_compared_on_public_rows_by_it(name) -> None:
+    """Without noise, over the rows of all folds."""
+    numbers = SCHEMA.model_copy(update={"target": Target(column="y", bounds=(0, 1))})
+    rows = table(200)
+    if name == "rmse":
+        rows["y"] = (rows["a"] + rows["b"] + 4) / 8
+    given = {"grid": GRID, "steps": 20, "lot_size": 50, "metric": name, "epsilon": 20.0}
+    spec = Spec(schema=numbers if name == "rmse" else SCHEMA, rows=300, **given)
+    chosen = choose_on_public(spec, rows, seed=1).chosen_on
+    assert chosen is not None
+    weak, strong = (one.score for one in chosen.compared)
+    assert chosen.metric == name
+    assert chosen.setting["learning_rate"] == 1.0
+    assert 0 <= strong <= 1
+    assert (strong < weak) if name == "rmse" else (strong > 0.8 and strong > weak)
 
 
 def test_what_does_not_fit_is_refused_before_the_charge() -> None:
