@@ -11,6 +11,7 @@ import numpy as np
 
 from honestdp.evaluation.base import Evaluation, Evaluator, Figure
 from honestdp.evaluation.counts import Counted, Floats, Level, ratio
+from honestdp.evaluation.words import off_on_average
 
 # Sizes of errors on the scale on which targets are in [-1, 1]: edges grow by the root of 2.
 ERRORS = tuple(2 * 2 ** (-k / 2) for k in range(20, 0, -1))
@@ -104,11 +105,7 @@ class Numbers(Evaluator):
 
     @staticmethod
     def sentence(evaluation: Evaluation) -> str:
-        error, r2 = evaluation["mean absolute error"], evaluation["R2"]
-        half = max(error.high - error.value, error.value - error.low)
-        found = f"off by {error.value:.3g} on average, give or take {half:.1g}"
-        worse = " (not shown to be better than always the mean)" if r2.low <= 0 else ""
-        return f"{found}; it explains {100 * r2.value:.0f} % of the variance{worse}"
+        return off_on_average(evaluation)
 
 
 def _edges() -> Floats:

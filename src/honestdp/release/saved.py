@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
+from honestdp.evaluation import Evaluation
 from honestdp.files import ANYONE, replace_file
 from honestdp.json_files import sha256
 from honestdp.release.card import Card
@@ -71,6 +72,11 @@ class Released:
     def delta(self) -> float:
         """The delta of everything released."""
         return self.card.guarantee.delta
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """How good the winner is, on rows that had no part in making it; None if there are none."""
+        return self.card.evaluation
 
     def predict(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
         """Predict the target of raw rows with the winner.
