@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -10,7 +11,14 @@ import numpy as np
 from pydantic import Field
 
 from honestdp.evaluation.counts import Block, Floats, Level, estimate
-from honestdp.evaluation.words import ROWS, UNKNOWN_MEANS, baseline, estimate_of, interval
+from honestdp.evaluation.words import (
+    ROWS,
+    UNKNOWN,
+    UNKNOWN_MEANS,
+    baseline,
+    estimate_of,
+    interval,
+)
 from honestdp.json_files import Part
 from honestdp.text import columns
 
@@ -98,6 +106,16 @@ class Evaluation(Part):
 
         return evaluators[self.kind].sentence(self)
 
+    def tells(self, group: GroupFigures) -> bool:
+        """Whether a group's noisy count of rows can be told from noise; else its figures mean
+        nothing.
+
+        Args:
+            group: One of `groups`.
+        """
+        cells = math.prod(next(iter(self.levels.values())).shape)
+        return group.rows is None or group.rows >= 3 * self.noise * math.sqrt(cells)
+
     def __str__(self) -> str:
         return "\n".join([f"evaluation on {self.rows} test rows: {self.sentence}", *self.lines])
 
@@ -107,13 +125,18 @@ class Evaluation(Part):
         found = [f"  {line}" for line in _table("figure", [(f.name, f) for f in self.figures])]
         if self.groups:
             main = self.groups[0].figures[0].name
-            of = [(one.group, one.figures[0]) for one in self.groups]
+            of = [(one.group, one.figures[0] if self.tells(one) else None) for one in self.groups]
             found += ["", *(f"  {line}" for line in _table(f"{main} by {self.column}", of))]
         return [*found, UNKNOWN_MEANS] if any(" ? " in line for line in found) else found
 
 
-def _table(head: str, figures: Sequence[tuple[str, Figure]]) -> list[str]:
-    rows = [(name, estimate_of(one), interval(one), baseline(one)) for name, one in figures]
+def _table(head: str, figures: Sequence[tuple[str, Figure | None]]) -> list[str]:
+    rows = [
+        (name, UNKNOWN, "", "")
+        if one is None
+        else (name, estimate_of(one), interval(one), baseline(one))
+        for name, one in figures
+    ]
     return columns((head, "value", "95 % interval", "always the same answer"), rows, left=1)
 
 

@@ -12,6 +12,8 @@ ROWS: Final = "rows"  # where nothing better is known
 WIDE: Final = 0.2  # a share whose interval is wider is hardly known
 UNKNOWN: Final = "?"
 UNKNOWN_MEANS: Final = f"  {UNKNOWN}: too few test rows to say; see the interval"
+NOT_QUALITY: Final = "the best of several flatters itself, so it is no measure of quality"
+UNMEASURED: Final = "how good the model is, nobody measured: no rows were held out for it"
 MEANINGS: Final = {
     "accuracy": "share of right answers",
     "balanced accuracy": "the mean, over the classes, of the share of right answers",

@@ -15,6 +15,7 @@ from honestdp.evaluation import Evaluator, evaluator
 from honestdp.metrics import Metric, metrics
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
+from honestdp.planning.evaluation_words import evaluation_lines
 from honestdp.planning.grid import Grid
 from honestdp.planning.outside import outside_parts
 from honestdp.planning.pipelines import learnt_key, open_columns
@@ -348,11 +349,9 @@ class Plan:
             if self.spec.test_share == AUTO:
                 return [f"  no evaluation: {self.spec.rows} rows are too few to hold some out"]
             return []
-        by = f", and by {self.spec.groups}" if self.spec.groups else ""
-        return [
-            f"  evaluation: counts of {self.spec.test_rows} further rows{by}, each with noise of "
-            f"standard deviation {self.count_noise:.3g}"
-        ]
+        assert self.evaluator is not None
+        of = self.evaluator, self.spec.test_rows, self.count_noise, self.spec.groups
+        return [f"  {line}" for line in evaluation_lines(*of)]
 
 
 def _settings(count: int) -> str:
