@@ -138,8 +138,8 @@ def cost_table(
 
     found = CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
     least = found.single_run if inputs.epsilon is None else inputs.epsilon
-    told = () if least is None else (evaluation_note(inputs.n, least, inputs.delta),)
-    return replace(found, notes=(*notes, *told))
+    told = None if least is None else evaluation_note(inputs.n, least, inputs.delta)
+    return replace(found, notes=tuple(notes) if told is None else (*notes, told))
 
 
 def variants(

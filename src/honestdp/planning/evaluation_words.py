@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from honestdp.errors import InputError
 from honestdp.evaluation import Evaluator
 from honestdp.evaluation.binary import Binary
 from honestdp.evaluation.expected import expected
@@ -47,17 +48,22 @@ def evaluation_lines(
     return lines
 
 
-def evaluation_note(training_rows: int, epsilon: float, delta: float) -> str:
-    """What an evaluation would add to a search, of a target with two classes.
+def evaluation_note(training_rows: int, epsilon: float, delta: float) -> str | None:
+    """What an evaluation would add to a search, of a target with two classes; None where no noise
+    that can be drawn fits.
 
     Args:
         training_rows: Number of rows to train on.
         epsilon: What the search costs them.
         delta: At this delta.
     """
-    rows = round(training_rows * SHARE / (1 - SHARE))
-    found = Binary()
-    noise = least_noise(lambda s: guarantee.epsilon(Gaussian(s), delta), epsilon)
+    rows, found = round(training_rows * SHARE / (1 - SHARE)), Binary()
+    if not rows or not 0 < epsilon < math.inf:
+        return None
+    try:
+        noise = least_noise(lambda s: guarantee.epsilon(Gaussian(s), delta), epsilon)
+    except InputError:
+        return None
     known = expected(found, rows, noise * math.sqrt(len(found.levels)))
     return (
         f"Evaluation: the model that comes out, evaluated on a further tenth of the rows ({rows}) "

@@ -143,8 +143,8 @@ def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
         f"Everything released {would} ({epsilon}, {delta})-differentially private for "
         f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "
         f"e^{epsilon} times as likely, but for a probability of {delta}. This covers the training "
-        f"of every candidate, every validation score{evaluation} and every bound learnt{check}, not the winner "
-        "alone."
+        f"of every candidate, every validation score{evaluation} and every bound learnt{check}, "
+        "not the winner alone."
     )
     return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
 
