@@ -87,4 +87,5 @@ class ClassesCurves(Curves):
             form="points",
             note=f"Left out: {left_out} of {len(blocks)} with too few rows." if left_out else "",
             x_kind="category",
+            names=self._names,
         )

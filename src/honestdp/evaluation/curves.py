@@ -54,7 +54,9 @@ class Plot:
         reference: Points of a dashed line to compare with.
         reference_name: What that line is.
         note: How to read it.
-        x_kind: "linear", "log" or "category" (the points are then named by their labels).
+        x_kind: "linear", "log" or "category".
+        names: The names of the categories; point i is at the place of one of them.
+        shares: Whether the y axis, and a linear x axis, are shares.
     """
 
     name: str
@@ -67,6 +69,8 @@ class Plot:
     reference_name: str = ""
     note: str = ""
     x_kind: Literal["linear", "log", "category"] = "linear"
+    names: tuple[str, ...] = ()
+    shares: bool = True
 
 
 @dataclass(frozen=True)

@@ -95,4 +95,5 @@ class NumbersCurves(Curves):
             reference_name="right on average",
             note="Above the dashed line the truth is larger than predicted. Horizontal bars are "
             "the bins of predicted values; those with too few rows are left out.",
+            shares=False,
         )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from honestdp.evaluation.base import Evaluation, Figure
 
 ROWS: Final = "rows"  # where nothing better is known
-WIDE: Final = 0.2  # a share whose interval is wider is hardly known
+WIDE: Final = 0.3  # a share whose interval is wider is hardly known
 UNKNOWN: Final = "?"
 UNKNOWN_MEANS: Final = f"  {UNKNOWN}: too few test rows to say; see the interval"
 NOT_QUALITY: Final = "the best of several flatters itself, so it is no measure of quality"
@@ -20,7 +20,7 @@ MEANINGS: Final = {
     "sensitivity": "share of right answers among rows of the second class",
     "specificity": "share of right answers among rows of the first class",
     "precision": "share of rows answered with the second class that are of it",
-    "AUC": "how often a row of the second class has a higher score than one of the first",
+    "AUC": "how often a row of the second class scores higher than one of the first class",
     "log loss": "mean of -ln of the probability that a row's own class got; smaller is better",
     "Brier score": "mean squared error of the probability; smaller is better",
     "mean probability minus share": "above 0: probabilities of the second class are too high",
@@ -73,7 +73,7 @@ def hardly_known(figure: Figure) -> bool:
     """Whether the interval is so wide that the figure says little.
 
     Args:
-        figure: A share, or another figure of which more is better, within 0.2; errors and losses
+        figure: A share, or another figure of which more is better, within 0.3; errors and losses
             within their own size.
     """
     width = figure.high - figure.low
