@@ -103,7 +103,8 @@ def command(
         typer.Option(
             metavar="X",
             help="Share of rows held out to say, with noise, how good the model is; 0: none. By "
-            "default a tenth where rows are many enough, and none with --test.",
+            "default (auto) a tenth where rows are many enough, and none with --test or without a "
+            "table.",
         ),
     ] = None,
     groups: Annotated[
@@ -177,7 +178,7 @@ def command(
         "lot_size": lot_size, "rows": rows, "executor": executor, "ledger": ledger, "out": out,
         "test": test, "public": public, "seed": seed, "delimiter": delimiter, "decimal": decimal,
         "encoding": encoding, "sheet": sheet, "query": query, "groups": groups,
-        "test_share": None if test_share in (None, "auto") else number(test_share or ""),
+        "test_share": test_share if test_share in (None, "auto") else number(test_share or ""),
         "check": False if no_check else None,
     }  # fmt: skip
     console = Console(json_, quiet)

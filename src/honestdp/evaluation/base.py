@@ -127,7 +127,7 @@ class Evaluation(Part):
             main = self.groups[0].figures[0].name
             of = [(one.group, one.figures[0] if self.tells(one) else None) for one in self.groups]
             found += ["", *(f"  {line}" for line in _table(f"{main} by {self.column}", of))]
-        return [*found, UNKNOWN_MEANS] if any(" ? " in line for line in found) else found
+        return [*found, UNKNOWN_MEANS] if any(f" {UNKNOWN}" in line for line in found) else found
 
 
 def _table(head: str, figures: Sequence[tuple[str, Figure | None]]) -> list[str]:

@@ -142,7 +142,7 @@ def right_of_hundred(evaluation: Evaluation) -> str:
     accuracy, who = evaluation["accuracy"], f"of 100 {evaluation.unit} like these"
     low, high = 100 * accuracy.low, 100 * accuracy.high
     if hardly_known(accuracy):
-        between = f"right for between {math.floor(low)} and {math.ceil(high)} {who}"
+        between = f"right for between {_whole(low, high)} {who}"
         return f"{between}: too few test rows to say more"
     middle, give = around(100 * within(accuracy), low, high, least=0)
     found = f"right for {middle} {who}, give or take {give}"
@@ -152,6 +152,11 @@ def right_of_hundred(evaluation: Evaluation) -> str:
     if accuracy.low <= accuracy.baseline:
         return f"{found}; not shown to be better than always the same answer, right for {plain}"
     return f"{found}; always the same answer is right for {plain}"
+
+
+def _whole(low: float, high: float) -> str:
+    """An interval in whole numbers that hold it."""
+    return f"{math.floor(low + 1e-6)} and {math.ceil(high - 1e-6)}"
 
 
 def off_on_average(evaluation: Evaluation) -> str:
@@ -170,4 +175,4 @@ def off_on_average(evaluation: Evaluation) -> str:
     if r2.low <= 0:
         return f"{found}; not shown to be better than always the mean"
     low, high = (100 * min(one, 1.0) for one in (r2.low, r2.high))
-    return f"{found}; it explains between {math.floor(low)} and {math.ceil(high)} % of the variance"
+    return f"{found}; it explains between {_whole(low, high)} % of the variance"

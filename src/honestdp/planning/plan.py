@@ -12,6 +12,7 @@ from typing import Any
 from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
 from honestdp.evaluation import Evaluator, evaluator
+from honestdp.evaluation.expected import Expected, expected
 from honestdp.metrics import Metric, metrics
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
@@ -153,6 +154,13 @@ class Plan:
         """What is counted on test rows; None if there are none."""
         target = self.spec.schema.target
         return evaluator(self.spec.classes, target.bounds) if self.spec.test_rows else None
+
+    @property
+    def expected_evaluation(self) -> Expected | None:
+        """How exactly the main figure of the evaluation will be known; None without test rows."""
+        if self.evaluator is None:
+            return None
+        return expected(self.evaluator, self.spec.test_rows, self.count_noise)
 
     @property
     def count_noise(self) -> float:
