@@ -14,8 +14,9 @@ from honestdp.evaluation.words import around, baseline, estimate_of, interval, p
     ("one person", "people"), ("one patient", "patients"), ("a household", "households"),
     ("one visit of a patient", "visits of a patient"), ("one bank box", "bank boxes"),
     ("one city", "cities"), ("one day", "days"), ("one handwritten digit", "handwritten digits"),
-    ("one row", "rows"), ("ten rows", "rows"), ("", "rows"), ("one", "rows"), 
-    ("eine Zeile", "rows"),    ("one <a href=x>", "rows"), ("one of them", "rows"), ("one " + "x" * 99, "rows"),
+    ("one row", "rows"), ("ten rows", "rows"), ("", "rows"), ("one", "rows"),
+    ("eine Zeile", "rows"), ("one <a href=x>", "rows"), ("one of them", "rows"),
+    ("one " + "x" * 99, "rows"),
 ])  # fmt: skip
 def test_units_in_the_plural(unit, several):
     assert plural(unit) == several
