@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from honestdp.evaluation.base import Evaluation, Evaluator, Figure
-from honestdp.evaluation.binary import BINS, LOGITS, MIDDLES
+from honestdp.evaluation.binary import BINS, LOGITS, over_bins
 from honestdp.evaluation.counts import Counted, Floats, Level, Refined, ratio
 from honestdp.evaluation.words import right_of_hundred
 
@@ -76,7 +76,7 @@ class Classes(Evaluator):
             )
 
         def log_loss(x: Floats) -> float:
-            return ratio(float(x @ np.logaddexp(0, -MIDDLES)), x.sum())
+            return ratio(float(x @ _LOSSES), x.sum())
 
         return [
             self.figure("accuracy", accuracy, block, baseline=ratio(sizes.max(), sizes.sum())),
@@ -99,3 +99,6 @@ def _entropy(sizes: Floats) -> float:
     p = np.maximum(sizes, 0.5)
     p = p / p.sum()
     return float(-(p * np.log(p)).sum())
+
+
+_LOSSES = over_bins(lambda z: np.logaddexp(0, -z))

@@ -59,6 +59,11 @@ class Released:
         return self.winner
 
     @property
+    def evaluation(self) -> Evaluation | None:
+        """How good the winner is, on rows that had no part in making it; None if there are none."""
+        return self.card.evaluation
+
+    @property
     def simulated(self) -> bool:
         """Whether this is a simulation, which is not private."""
         return self.card.ledger is None
@@ -72,11 +77,6 @@ class Released:
     def delta(self) -> float:
         """The delta of everything released."""
         return self.card.guarantee.delta
-
-    @property
-    def evaluation(self) -> Evaluation | None:
-        """How good the winner is, on rows that had no part in making it; None if there are none."""
-        return self.card.evaluation
 
     def predict(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
         """Predict the target of raw rows with the winner.
