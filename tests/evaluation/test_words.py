@@ -52,20 +52,24 @@ def test_the_sentence_of_classes():
     )
 
 
-def error(value, low, high, r2):
+def error(value, low, high, r2, plain=3.0):
     return made(
         "numbers",
-        Figure(name="mean absolute error", value=value, low=low, high=high, unit="target"),
+        Figure(name="mean absolute error", value=value, low=low, high=high, baseline=plain,
+               larger_is_better=False, unit="target"),
         Figure(name="R2", value=r2, low=r2 - 0.2, high=r2 + 0.2, unit="number"),
-    )
+    )  # fmt: skip
 
 
 def test_the_sentence_of_numbers():
-    assert error(1.6, 1.51, 1.69, 0.7).sentence == (
-        "off by 1.60 on average for people like these, give or take 0.09; it explains between 50 "
-        "and 90 % of the variance"
+    found = "off by 1.6 on average for people like these (between 1.51 and 2.2)"
+    assert error(1.6, 1.51, 2.2, 0.7).sentence == (
+        f"{found}; always the mean is off by 3; it explains between 50 and 90 % of the variance"
     )
-    assert "not shown to be better than always the mean" in error(1.6, 1.5, 1.7, 0.1).sentence
+    assert error(1.6, 1.51, 2.2, 0.1).sentence == f"{found}; always the mean is off by 3"
+    assert error(1.6, 1.51, 2.2, 0.7, plain=2.1).sentence == (
+        f"{found}; not shown to be better than always the mean, off by 2.1"
+    )
     assert "too few test rows" in error(1.6, 0.1, 3.7, 0.7).sentence
 
 

@@ -27,7 +27,6 @@ MEANINGS: Final = {
     "mean absolute error": "in the unit of the target; smaller is better",
     "root mean squared error": "as before, but large errors count more; smaller is better",
     "R2": "share of the variance explained; 1 is best",
-    "limit of errors": "larger errors count as this one: they are too rare to tell from noise",
 }
 
 _ODD = {"person": "people", "child": "children", "man": "men", "woman": "women"}
@@ -170,9 +169,14 @@ def off_on_average(evaluation: Evaluation) -> str:
     if hardly_known(error):
         between = f"off by between {error.low:.2g} and {error.high:.2g} on average {like}"
         return f"{between}: too few test rows to say more"
-    middle, give = around(within(error), error.low, error.high)
-    found = f"off by {middle} on average {like}, give or take {give}"
+    ends = f"between {error.low:.3g} and {error.high:.3g}"
+    found = f"off by {within(error):.3g} on average {like} ({ends})"
+    if error.baseline is not None:
+        plain = f"{error.baseline:.3g}"
+        if error.high >= error.baseline:
+            return f"{found}; not shown to be better than always the mean, off by {plain}"
+        found += f"; always the mean is off by {plain}"
     if r2.low <= 0:
-        return f"{found}; not shown to be better than always the mean"
+        return found
     low, high = (100 * min(one, 1.0) for one in (r2.low, r2.high))
     return f"{found}; it explains between {_whole(low, high)} % of the variance"
