@@ -49,7 +49,7 @@ $(READY): $(INSTALLED) reproduction/pyproject.toml
 
 demo: $(INSTALLED)
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)  # its table is public: each demo may start with a new ledger
-	$(BIN)/honestdp tune --yes --ledger $(DEMO)/adult.ledger --out $(DEMO)/run
+	$(BIN)/honestdp tune --yes --test-share auto --groups sex --ledger $(DEMO)/adult.ledger --out $(DEMO)/run
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -30,11 +30,18 @@ GLOSSARY: Final[dict[str, str]] = {
     "kappa": "How far the noise of a whole training may move a prediction under the rule balanced, "
     "whose step size follows from it.",
     "noisy score": "How well a candidate did on rows held out from training, with noise added: "
-    "the true score would reveal more than was paid for.",
+    "the true score would reveal more than was paid for. The best of several flatters itself.",
     "metric": "What candidates are compared by: accuracy, auc, log-loss and others. It does not "
     "change what a search costs.",
     "class weight": "A public number by which the loss of a class's rows is multiplied before they "
     "are clipped, so that rare classes count. It costs nothing.",
+    "evaluation": "How good the released model is, by noisy counts of test rows.",
+    "test rows": "Rows held out to evaluate the released model on; they neither train nor choose.",
+    "95 % interval": "Where a true figure lies 95 times in 100, for all that noise and the draw of "
+    "the test rows may do.",
+    "always the same answer": "The figure of a model that learnt nothing and always answers with "
+    "the most frequent class, or the mean; what a model must beat.",
+    "group": "The rows with one value of a column; an evaluation can be made for each.",
     "bound": "The theorem an epsilon comes from: pld (exact composition of losses), rdp (Renyi "
     "curves), profile, papernot-steinke, liu-talwar. All hold; the smallest counts.",
     "card": "All that was promised about a released model, in a file and in sentences.",

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from evaluated_cards import KINDS as EVALUATED
+from evaluated_cards import evaluated
 from releases import SCHEMA, new_ledger, plan_of, released, table
 
 from honestdp import Card, Spec, make_plan
@@ -61,6 +63,9 @@ def pages(tmp_path_factory) -> dict[str, str]:
         "simulated": report_html(hostile),
         "planted": report_html(Card.from_json(json.dumps(planted(json.loads(odd.to_json()))))),
     }
+    for name in EVALUATED:
+        written[name] = report_html(evaluated(name, groups=("a", "b")))
+    written["few"] = report_html(evaluated("binary", rows=30, groups=("a", "b")))
     for name, text in written.items():
         (folder / f"{name}.html").write_text(text, "utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in written}
@@ -78,7 +83,9 @@ def drawn(page: Page) -> int:
     return page.locator(".js-plotly-plot .main-svg:first-child").count()
 
 
-@pytest.mark.parametrize("kind", ["composition", "best", "effects", "simulated", "planted"])
+@pytest.mark.parametrize(
+    "kind", ["composition", "best", "effects", "simulated", "planted", *EVALUATED, "few"]
+)
 def test_it_loads_offline_without_a_complaint(page, troubles, asked, pages, kind):
     page.on("dialog", lambda dialog: pytest.fail("a script ran"))
     page.goto(pages[kind])
@@ -188,7 +195,7 @@ def test_dark_mode_changes_the_page_and_the_plots(page, troubles, pages):
 
 
 @pytest.mark.parametrize("width", [320, 360, 768])
-@pytest.mark.parametrize("kind", ["composition", "best", "effects", "planted"])
+@pytest.mark.parametrize("kind", ["composition", "best", "effects", "planted", *EVALUATED])
 def test_nothing_is_wider_than_the_screen(page, pages, kind, width):
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(pages[kind])
@@ -253,3 +260,27 @@ def test_a_changed_script_does_not_run(page, troubles, pages, tmp_path):
     page.wait_for_selector("#plot-costs .main-svg")
     assert page.title() != "taken"
     assert any("Content Security Policy" in one for one in troubles)
+
+
+@pytest.mark.parametrize(("kind", "plots"), [
+    ("binary", ["matrix", "roc", "precision-recall", "calibration"]),
+    ("digits", ["matrix", "recall", "precision"]),
+    ("numbers", ["by-predicted", "errors"]),
+])  # fmt: skip
+def test_the_evaluation_is_drawn_and_tells(page, troubles, pages, kind, plots):
+    page.goto(pages[kind])
+    page.wait_for_selector("#plot-costs .main-svg")
+    assert page.locator("#quality [data-figure]").count() == len(plots)
+    for name in plots:
+        assert page.locator(f"#plot-{name} .main-svg").first.is_visible()
+        assert "%" in hover(page, f"#plot-{name} .points .point >> nth=0") or kind == "numbers"
+        page.mouse.move(0, 0)
+    if "matrix" in plots:
+        cells = page.locator("#plot-matrix .shapelayer path").count()
+        assert cells == {"binary": 4, "digits": 100}[kind]
+    place = page.locator("#quality")
+    assert len(place.screenshot()) > 20_000
+    page.emulate_media(color_scheme="dark")
+    assert becomes(page, "getComputedStyle(document.querySelector('.xtitle')).fill",
+                   "rgb(231, 235, 241)")  # fmt: skip
+    assert troubles == []

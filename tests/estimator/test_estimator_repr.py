@@ -30,7 +30,8 @@ def test_the_guarantee_comes_first(tmp_path) -> None:
     assert "left in toy.ledger" in repr(search(**paths))
     made.fit(X, Y)
     assert "winner: rule=dpsgd, learning_rate=" in repr(made)
-    assert ", noisy score " in repr(made)
+    assert "; how good the model is, nobody measured" in repr(made)
+    assert "score" not in repr(made)  # that of the winner is no quality
     assert repr(made).split("left in")[1][:40] != before.split("left in")[1][:40]
     html = made._repr_html_()
     assert html.index("epsilon=") < html.index("protected: one patient") < html.index("<table>")
@@ -38,11 +39,15 @@ def test_the_guarantee_comes_first(tmp_path) -> None:
     assert made._repr_mimebundle_() == {"text/plain": repr(made), "text/html": html}
 
 
-def test_the_score_is_called_as_on_the_card() -> None:
-    made = search(grid=GRID, procedure="composition").fit(X, Y)
-    facts = made.card_.metric.model_copy(update={"label": "mean Brier score"})
-    made.card_ = made.card_.model_copy(update={"metric_facts": facts})
-    assert ", noisy mean Brier score " in repr(made)
+def test_the_evaluation_is_shown() -> None:
+    made = search(test_share=0.5).fit(X, Y)
+    found = made.evaluation_
+    assert found is made.release_.evaluation is made.card_.evaluation
+    assert found.sentence in repr(made)
+    html = made._repr_html_()
+    for one in found.figures:
+        assert f"<td>{one.name}</td>" in html
+    assert made.set_params(test_share=0).fit(X, Y).evaluation_ is None
 
 
 def test_a_simulation_says_so() -> None:

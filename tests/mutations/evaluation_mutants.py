@@ -7,6 +7,7 @@ from seeded import Mutant
 
 RUN = "tests/runner/test_evaluating.py::test_"
 COUNTS = "tests/evaluation/test_counts.py::test_"
+CURVES = "tests/evaluation/test_curves.py::test_"
 DATA, COSTS = "runner/private_data.py", "planning/role_costs.py"
 
 MUTANTS = [
@@ -52,4 +53,24 @@ MUTANTS = [
     Mutant("evaluation: sampling left out of the interval", "evaluation/counts.py",
            "sampling += math.sqrt(block.sampling_variance(gradient))", "sampling += 0.0",
            "tests/evaluation/test_coverage.py::test_intervals_hold_the_truth_now_and_then[census]"),
+    # Not of privacy: intervals that promise too much.
+    Mutant("evaluation: bands without noise", "evaluation/curves.py",
+           "    square = down**2 + z**2 * (rows - of_whole)",
+           "    of_part = of_whole = both = 0.0\n    square = down**2 + z**2 * (rows - of_whole)",
+           CURVES + "the_interval_of_a_share_holds_as_often_as_it_says[40-0.5-4.0]"),
+    Mutant("evaluation: bands without sampling", "evaluation/curves.py",
+           "    rows = max(down, 0.0)", "    rows = 0.0",
+           CURVES + "the_interval_of_a_share_holds_as_often_as_it_says[300-0.3-6.0]"),
+    Mutant("evaluation: groups that are noise", "evaluation/base.py",
+           "group.rows >= 3 * self.noise", "group.rows >= -99 * self.noise",
+           "tests/report/test_report_evaluation.py::test_few_rows_are_told_as_such"),
+    Mutant("report: a score without its sampling", "report/score_spread.py",
+           "noise**2 + mean * (bound - mean) / scored_rows(declared)", "noise**2",
+           "tests/report/test_report_page.py"
+           "::test_a_score_of_many_rows_is_no_better_known_than_they_are"),
+    Mutant("report: the winner's score as quality", "report/view_model.py",
+           "    found = [*_evaluated(card), *_tested(tested)]",
+           "    found = [*_evaluated(card), *_tested(tested),"
+           ' Tile("Score", score_words(card, declared), "")]',
+           "tests/report/test_report_page.py::test_the_score_is_not_shown_as_quality"),
 ]  # fmt: skip

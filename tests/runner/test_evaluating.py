@@ -91,7 +91,7 @@ def groups_of(plan, rows, without: int | None = None) -> np.ndarray:
     one = evaluator(plan.spec.classes, plan.spec.schema.target.bounds)
     watched = SimpleNamespace(
         levels=one.levels, grouped=one.grouped,
-        evaluation=lambda n, noise, counts, column, groups: seen.append((column, groups)),
+        evaluation=lambda n, noise, counts, column, groups, unit: seen.append((column, groups)),
     )  # fmt: skip
     if without is not None:
         rows = {name: [None if i == without else cell for i, cell in enumerate(cells)]

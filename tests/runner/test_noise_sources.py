@@ -166,7 +166,9 @@ def evaluated(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     )  # fmt: skip
     rows = SimpleNamespace(all=examples(torch.zeros(3, 4), torch.full((3,), -1)), groups=())
     plan: Any = SimpleNamespace(
-        evaluator=evaluator, count_noise=deviation, spec=SimpleNamespace(groups=None, test_rows=3)
+        evaluator=evaluator,
+        count_noise=deviation,
+        spec=SimpleNamespace(groups=None, test_rows=3, schema=SCHEMA),
     )
     data: Any = SimpleNamespace(of=lambda draw: SimpleNamespace(test=rows))
     kept = [Outcome(Draw(0, 0), torch.zeros(5), 0.0, 0.0)]

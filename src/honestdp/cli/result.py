@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from honestdp.cli.console import Console
 from honestdp.errors import InputError
+from honestdp.evaluation.words import NOT_QUALITY, UNMEASURED
 from honestdp.files import ANYONE, replace_file
 from honestdp.release.tested import Tested, tested
 from honestdp.run_files import CARD, REPORT, TESTED
@@ -97,10 +98,13 @@ def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | N
         lines.append(f"  {called}: " + ", ".join(f"{n} {v}" for n, v in winner.setting.items()))
         if winner.noisy_score is not None:
             lines.append(
-                f"  its noisy {card.metric.label} on held-out rows: {winner.noisy_score:.4f}"
+                f"  its noisy {card.metric.label} on the rows that candidates were compared on: "
+                f"{winner.noisy_score:.4f} ({NOT_QUALITY})"
             )
     if release.evaluation is not None:
-        lines += [f"  {line}" for line in str(release.evaluation).splitlines()]
+        lines += [f"  {line}".rstrip() for line in str(release.evaluation).splitlines()]
+    elif found is None and winner is not None:
+        lines.append(f"  {UNMEASURED}")
     if found is not None:
         lines.append(f"  {found.measure} on {found.rows} public test rows: {found.value:.4f}")
         if found.unknown:

@@ -110,7 +110,8 @@ def command(
         typer.Option(
             metavar="X",
             help="Share of rows held out to say, with noise, how good the model is; 0: none. By "
-            "default a tenth where rows are many enough, and none with --test.",
+            "default (auto) a tenth where rows are many enough, and none with --test or without a "
+            "table.",
         ),
     ] = None,
     groups: Annotated[
@@ -195,7 +196,7 @@ def command(
         "test": test, "public": public, "seed": seed, "delimiter": delimiter, "decimal": decimal,
         "encoding": encoding, "sheet": sheet, "query": query, "groups": groups,
         "metric": metric, "class_weight": class_weight,
-        "test_share": None if test_share in (None, "auto") else number(test_share or ""),
+        "test_share": test_share if test_share in (None, "auto") else number(test_share or ""),
         "check": False if no_check else None,
     }  # fmt: skip
     console = Console(json_, quiet)

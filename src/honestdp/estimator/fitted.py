@@ -91,8 +91,8 @@ class FittedSearch(BaseEstimator):  # type: ignore[misc]
         """Compute the accuracy, or R^2, on rows with known targets, without noise.
 
         The budget does not cover this score. Outside simulation it is refused unless you vouch,
-        with public=True, that the rows are public or paid for otherwise; that is not checked. The
-        noisy score that the budget paid for is `best_score_`.
+        with public=True, that the rows are public or paid for otherwise; that is not checked. What
+        the budget paid for is `evaluation_`.
 
         Args:
             X: Rows with the columns of `fit`.
@@ -113,7 +113,7 @@ class FittedSearch(BaseEstimator):  # type: ignore[misc]
         if not self.release_.simulated and public is not True:
             raise InputError(
                 "score: reads rows and their targets without noise, which is not paid for; see "
-                "best_score_, or give public=True if these rows are public (after a Pipeline: "
+                "evaluation_, or give public=True if these rows are public (after a Pipeline: "
                 "pipe[-1].score(pipe[:-1].transform(X), y, public=True))"
             )
         if len(target) != given.count:

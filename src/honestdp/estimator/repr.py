@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from honestdp.estimator.parameters import declared_schema
+from honestdp.evaluation.words import UNMEASURED, baseline, estimate_of, interval
 from honestdp.ledger import Ledger
 from honestdp.planning.grid import Grid
 from honestdp.schema import Schema
@@ -50,6 +51,7 @@ def html(search: Any) -> str:
         + (f"<p>{escape(left)}</p>" if left else "")
         + (f"<table>{rows}</table>" if rows else "")
         + (f"<p>{escape(found)}</p>" if found else "")
+        + _figures(search)
         + "</div>"
     )
 
@@ -149,6 +151,23 @@ def _found(search: Any) -> str:
         return ""
     if search.best_params_ is None:
         return "winner: nothing"
-    label = search.card_.metric.label
-    score = "" if search.best_score_ is None else f", noisy {label} {search.best_score_:.4f}"
-    return "winner: " + ", ".join(f"{n}={v}" for n, v in search.best_params_.items()) + score
+    winner = "winner: " + ", ".join(f"{n}={v}" for n, v in search.best_params_.items())
+    evaluation = search.card_.evaluation
+    quality = UNMEASURED if evaluation is None else evaluation.sentence
+    return f"{winner}; {quality}"
+
+
+def _figures(search: Any) -> str:
+    """The evaluation as a table; empty without one."""
+    evaluation = getattr(getattr(search, "card_", None), "evaluation", None)
+    if evaluation is None:
+        return ""
+    cells = [
+        (one.name, estimate_of(one), interval(one), baseline(one)) for one in evaluation.figures
+    ]
+    head = ("on test rows", "value", "95 % interval", "always the same answer")
+    rows = "".join(
+        f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in row)}</tr>"
+        for tag, row in [("th", head), *(("td", row) for row in cells)]
+    )
+    return f"<table>{rows}</table>"

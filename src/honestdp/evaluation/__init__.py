@@ -1,7 +1,8 @@
 """Evaluation: how good the released model is, on rows that had no part in making it.
 
 Noisy counts of test rows are released once, and every figure follows from them. `base` is the
-contract, and there is one file for each kind of target.
+contract, and there is one file for each kind of target. `words` says them in sentences, `curves`
+has the points of plots (`drawn.curves_of`), `expected` what a plan can say beforehand.
 """
 
 from __future__ import annotations

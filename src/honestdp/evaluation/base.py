@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -10,7 +11,16 @@ import numpy as np
 from pydantic import Field
 
 from honestdp.evaluation.counts import Block, Floats, Level, estimate
+from honestdp.evaluation.words import (
+    ROWS,
+    UNKNOWN,
+    UNKNOWN_MEANS,
+    baseline,
+    estimate_of,
+    interval,
+)
 from honestdp.json_files import Part
+from honestdp.text import columns
 
 
 class Figure(Part):
@@ -46,10 +56,17 @@ class LevelCounts(Part):
 
 
 class GroupFigures(Part):
-    """The figures of the rows of one group."""
+    """The figures of the rows of one group.
+
+    Attributes:
+        group: The value of the column.
+        figures: What follows from the noisy counts of its rows.
+        rows: The noisy count of its rows.
+    """
 
     group: str
     figures: tuple[Figure, ...]
+    rows: float | None = None
 
 
 class Evaluation(Part):
@@ -63,6 +80,7 @@ class Evaluation(Part):
         figures: What follows from them.
         column: The column that groups are the values of; empty without groups.
         groups: The figures by group.
+        unit: What several rows stand for, such as "patients".
     """
 
     kind: str
@@ -72,6 +90,7 @@ class Evaluation(Part):
     figures: tuple[Figure, ...]
     column: str = ""
     groups: tuple[GroupFigures, ...] = ()
+    unit: str = ROWS
 
     def __getitem__(self, name: str) -> Figure:
         """A figure by its name."""
@@ -87,14 +106,38 @@ class Evaluation(Part):
 
         return evaluators[self.kind].sentence(self)
 
+    def tells(self, group: GroupFigures) -> bool:
+        """Whether a group's noisy count of rows can be told from noise; else its figures mean
+        nothing.
+
+        Args:
+            group: One of `groups`.
+        """
+        cells = math.prod(next(iter(self.levels.values())).shape)
+        return group.rows is None or group.rows >= 3 * self.noise * math.sqrt(cells)
+
     def __str__(self) -> str:
         return "\n".join([f"evaluation on {self.rows} test rows: {self.sentence}", *self.lines])
 
     @property
     def lines(self) -> list[str]:
-        """A line for every figure."""
-        width = max(len(figure.name) for figure in self.figures)
-        return [f"  {figure.name:<{width}}  {shown(figure)}" for figure in self.figures]
+        """The figures as a table, and the main one by group."""
+        found = [f"  {line}" for line in _table("figure", [(f.name, f) for f in self.figures])]
+        if self.groups:
+            main = self.groups[0].figures[0].name
+            of = [(one.group, one.figures[0] if self.tells(one) else None) for one in self.groups]
+            found += ["", *(f"  {line}" for line in _table(f"{main} by {self.column}", of))]
+        return [*found, UNKNOWN_MEANS] if any(f" {UNKNOWN}" in line for line in found) else found
+
+
+def _table(head: str, figures: Sequence[tuple[str, Figure | None]]) -> list[str]:
+    rows = [
+        (name, UNKNOWN, "", "")
+        if one is None
+        else (name, estimate_of(one), interval(one), baseline(one))
+        for name, one in figures
+    ]
+    return columns((head, "value", "95 % interval", "always the same answer"), rows, left=1)
 
 
 class Evaluator(ABC):
@@ -159,6 +202,7 @@ class Evaluator(ABC):
         counts: Mapping[str, Floats],
         column: str = "",
         groups: Sequence[tuple[str, Floats]] = (),
+        unit: str = ROWS,
     ) -> Evaluation:
         """What the card holds.
 
@@ -168,9 +212,14 @@ class Evaluator(ABC):
             counts: The noisy counts by level.
             column: The column of the groups.
             groups: Each group's name and its noisy counts of `grouped`.
+            unit: What several rows stand for.
         """
         by_group = tuple(
-            GroupFigures(group=name, figures=tuple(self.group_figures(found, deviation)))
+            GroupFigures(
+                group=name,
+                figures=tuple(self.group_figures(found, deviation)),
+                rows=float(found.sum()),
+            )
             for name, found in groups
         )
         levels = {
@@ -185,14 +234,5 @@ class Evaluator(ABC):
             figures=tuple(self.figures(counts, deviation)),
             column=column,
             groups=by_group,
+            unit=unit,
         )
-
-
-def shown(figure: Figure) -> str:
-    """A figure with its interval and baseline as text."""
-    text = f"{figure.value:.4g} ({figure.low:.4g} to {figure.high:.4g})"
-    return (
-        text
-        if figure.baseline is None
-        else f"{text}; always the same answer: {figure.baseline:.4g}"
-    )

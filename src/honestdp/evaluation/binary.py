@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from honestdp.evaluation.base import Evaluation, Evaluator, Figure
 from honestdp.evaluation.counts import Block, Counted, Floats, Level, Refined, ratio, weights
+from honestdp.evaluation.words import right_of_hundred
 
 # Edges of the bins of scores, in log-odds: finer where most scores are; 0 is a probability of 0.5.
 _POSITIVE = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0)
@@ -90,19 +91,7 @@ class Binary(Evaluator):
 
     @staticmethod
     def sentence(evaluation: Evaluation) -> str:
-        return right_of_hundred(evaluation["accuracy"])
-
-
-def right_of_hundred(accuracy: Figure) -> str:
-    """Accuracy in words."""
-    half = max(accuracy.high - accuracy.value, accuracy.value - accuracy.low)
-    found = f"right for {100 * accuracy.value:.0f} of 100 such rows, give or take {100 * half:.1g}"
-    if accuracy.baseline is None:
-        return found
-    plain = f"{100 * accuracy.baseline:.0f}"
-    if accuracy.low <= accuracy.baseline:
-        return f"{found}; not shown to be better than always the same answer, right for {plain}"
-    return f"{found}; always the same answer is right for {plain}"
+        return right_of_hundred(evaluation)
 
 
 def _recall(counts: Floats, k: int) -> float:

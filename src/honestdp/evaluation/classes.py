@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from honestdp.evaluation.base import Evaluation, Evaluator, Figure
-from honestdp.evaluation.binary import BINS, LOGITS, over_bins, right_of_hundred
+from honestdp.evaluation.binary import BINS, LOGITS, over_bins
 from honestdp.evaluation.counts import Counted, Floats, Level, Refined, ratio
+from honestdp.evaluation.words import right_of_hundred
 
 MOST_PAIRS = 30  # classes; beyond, the pairs of class and answer are not counted
 
@@ -91,7 +92,7 @@ class Classes(Evaluator):
 
     @staticmethod
     def sentence(evaluation: Evaluation) -> str:
-        return right_of_hundred(evaluation["accuracy"])
+        return right_of_hundred(evaluation)
 
 
 def _entropy(sizes: Floats) -> float:

@@ -20,6 +20,7 @@ from honestdp.evaluation.counts import (
     ratio,
     weights,
 )
+from honestdp.evaluation.words import off_on_average
 
 # Sizes of errors on the scale on which targets are in [-1, 1]: edges grow by the cube root of 2.
 ERRORS = tuple(2 * 2 ** (-k / 3) for k in range(30, 0, -1))
@@ -102,10 +103,7 @@ class Numbers(Evaluator):
 
     @staticmethod
     def sentence(evaluation: Evaluation) -> str:
-        error, r2 = evaluation["mean absolute error"], evaluation["R2"]
-        found = f"off by {error.value:.3g} on average ({error.low:.3g} to {error.high:.3g})"
-        worse = " (not shown to be better than always the mean)" if r2.low <= 0 else ""
-        return f"{found}; it explains {100 * max(r2.value, 0.0):.0f} % of the variance{worse}"
+        return off_on_average(evaluation)
 
 
 def _power(power: int) -> Callable[[Floats], Floats]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
+from honestdp.planning.evaluation_words import evaluation_note
 from honestdp.planning.table import CostTable, Inputs, Row
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
@@ -134,7 +136,10 @@ def cost_table(
         value = getattr(row, field)
         return math.inf if value is None else value
 
-    return CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+    found = CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+    least = found.single_run if inputs.epsilon is None else inputs.epsilon
+    told = None if least is None else evaluation_note(inputs.n, least, inputs.delta)
+    return replace(found, notes=tuple(notes) if told is None else (*notes, told))
 
 
 def variants(

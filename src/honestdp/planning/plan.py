@@ -13,10 +13,12 @@ from typing import Any
 from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
 from honestdp.evaluation import Evaluator, evaluator
+from honestdp.evaluation.expected import Expected, expected
 from honestdp.metrics import Metric, metrics
 from honestdp.metrics.counted import refuse_pick
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
+from honestdp.planning.evaluation_words import evaluation_lines
 from honestdp.planning.grid import Grid
 from honestdp.planning.likely import Guess, guess
 from honestdp.planning.outside import outside_parts
@@ -157,6 +159,13 @@ class Plan:
         """What is counted on test rows; None if there are none."""
         target = self.spec.schema.target
         return evaluator(self.spec.classes, target.bounds) if self.spec.test_rows else None
+
+    @property
+    def expected_evaluation(self) -> Expected | None:
+        """How exactly the main figure of the evaluation will be known; None without test rows."""
+        if self.evaluator is None:
+            return None
+        return expected(self.evaluator, self.spec.test_rows, self.count_noise)
 
     @property
     def count_noise(self) -> float:
@@ -392,11 +401,9 @@ class Plan:
             if self.spec.test_share == AUTO:
                 return [f"  no evaluation: {self.spec.rows} rows are too few to hold some out"]
             return []
-        by = f", and by {self.spec.groups}" if self.spec.groups else ""
-        return [
-            f"  evaluation: counts of {self.spec.test_rows} further rows{by}, each with noise of "
-            f"standard deviation {self.count_noise:.3g}"
-        ]
+        assert self.evaluator is not None
+        of = self.evaluator, self.spec.test_rows, self.count_noise, self.spec.groups
+        return [f"  {line}" for line in evaluation_lines(*of)]
 
 
 def _settings(count: int) -> str:

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from honestdp.errors import InputError
 from honestdp.evaluation import Evaluation
+from honestdp.evaluation.words import NOT_QUALITY, UNMEASURED
 from honestdp.json_files import Part, digest, from_json, sha256, to_json
 from honestdp.ledger import Charge, Ledger
 from honestdp.metrics import Metric, default_metric, metrics
@@ -346,6 +347,7 @@ class Card(Part):
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
             *_chosen_on(self),
+            *_evaluated(self),
             "",
             "What touched the data, all covered by the one guarantee:",
             *(f"- {a.what}: {a.mechanism}, noise {a.noise:.6g}." for a in self.covered),
@@ -399,6 +401,16 @@ def _chosen_on(card: Card) -> list[str]:
     return lines
 
 
+def _evaluated(card: Card) -> list[str]:
+    """How good the released model is, as far as it was measured."""
+    if card.winner is None:
+        return []
+    if card.evaluation is None:
+        return ["", f"Quality: {UNMEASURED}."]
+    first, *lines = str(card.evaluation).splitlines()
+    return ["", f"Quality: {first}.", *lines]
+
+
 def _learnt(card: Card) -> list[str]:
     return [
         f"- Learnt about {one.about}: {one.words} (counts with noise of standard deviation "
@@ -410,10 +422,12 @@ def _learnt(card: Card) -> list[str]:
 def _split(card: Card) -> str:
     """How the held-out rows were chosen; empty on old cards, which do not have the seed."""
     public = card.declared_public
-    if not public.get("validation_rows") or "split_seed" not in public:
+    held = {"validation_rows": "for scores", "test_rows": "for the evaluation"}
+    why = " and ".join(words for name, words in held.items() if public.get(name))
+    if not why or "split_seed" not in public:
         return ""
     seed = public["split_seed"]
-    return f" Rows were held out for scores by a public permutation, from split_seed {seed}."
+    return f" Rows were held out {why} by a public permutation, from split_seed {seed}."
 
 
 def _winner(card: Card) -> str:
@@ -424,7 +438,8 @@ def _winner(card: Card) -> str:
     score = (
         ""
         if winner.noisy_score is None
-        else f", noisy {card.metric.label} {winner.noisy_score:.4f}"
+        else f"; noisy {card.metric.label} {winner.noisy_score:.4f} on the rows that candidates "
+        f"were compared on ({NOT_QUALITY})"
     )
     return f" Winner: {setting}{score}."
 

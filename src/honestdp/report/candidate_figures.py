@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from honestdp.errors import InputError
 from honestdp.release.card import Card, Chosen, MetricFacts
 from honestdp.report.figures import Figure, axis, figure, plain
 from honestdp.report.inputs import Declared
-from honestdp.report.view_model import score_noise, shown
+from honestdp.report.score_spread import score_spread, spread_words
+from honestdp.report.view_model import shown
 
 SHADES = 5  # of scores, in parallel coordinates
 PAIR = ("learning_rate", "clip_norm")
@@ -21,14 +22,14 @@ PAIR = ("learning_rate", "clip_norm")
 class Candidates:
     """All released candidates, the best first; the winner is the first of the card.
 
-    noise: The standard deviation of a score's noise; None if no score was released, or if it
-    follows from more than the card has.
+    spread: The standard deviation of a candidate's score, by noise and sampling.
     """
 
     everyone: tuple[Chosen, ...]
     winner: Chosen
-    noise: float | None
     metric: MetricFacts
+    spread: Callable[[Chosen], float | None] = lambda one: None
+    spread_words: str = ""
 
     @classmethod
     def of(cls, card: Card, declared: Declared) -> Candidates | None:
@@ -40,11 +41,14 @@ class Candidates:
         if 0 < without < len(everyone):
             raise InputError("card.json: only some of its candidates have scores; it was altered")
         if without:
-            return cls(tuple(everyone), card.winner, None, card.metric)
+            return cls(tuple(everyone), card.winner, card.metric)
         larger = card.metric.larger_is_better
         if larger is not None:  # else as on the card, which has the best first
             everyone.sort(key=lambda one: one.noisy_score or 0.0, reverse=larger)
-        return cls(tuple(everyone), card.winner, score_noise(card, declared), card.metric)
+        return cls(
+            tuple(everyone), card.winner, card.metric,
+            lambda one: score_spread(card, declared, one.noisy_score or 0.0), spread_words(card),
+        )  # fmt: skip
 
     @property
     def scored(self) -> bool:
@@ -78,8 +82,9 @@ class Candidates:
     def label(self, one: Chosen) -> str:
         lines = [f"{plain(name)} = {plain(shown(v))}" for name, v in one.setting.items()]
         if one.noisy_score is not None:
-            noise = "" if self.noise is None else f" \u00b1 {self.noise:.2g}"
-            lines.append(f"{self.score_name} {one.noisy_score:.4f}{noise}")
+            spread = self.spread(one)
+            off = "" if spread is None else f" \u00b1 {spread:.2g}"
+            lines.append(f"{self.score_name} {one.noisy_score:.4f}{off}")
         return "<br>".join([*(["the winner"] if one is self.winner else []), *lines])
 
     @property
@@ -91,8 +96,8 @@ class Candidates:
         """The common part of all figures of single candidates."""
         return {
             "type": "scatter", "mode": "markers", "hovertext": self.labels, "hoverinfo": "text",
-            "error_y": {"type": "constant", "value": self.noise or 0.0, "color": "quiet",
-                        "width": 0, "thickness": 1.5},
+            "error_y": {"type": "data", "array": [self.spread(one) for one in self.everyone],
+                        "color": "quiet", "width": 0, "thickness": 1.5},
             "marker": {
                 "color": ["accent" if one is self.winner else "ink" for one in self.everyone],
                 "size": [12 if one is self.winner else 6 for one in self.everyone],

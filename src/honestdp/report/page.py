@@ -20,12 +20,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from honestdp.errors import InputError
+from honestdp.evaluation.words import UNMEASURED
 from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
 from honestdp.release.card import Card, verify
 from honestdp.report import view_model
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.effect_figures import EffectPanels
+from honestdp.report.evaluation_view import Quality
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
 from honestdp.report.inputs import Declared, TestResults
 from honestdp.run_files import CARD, REPORT, TESTED
@@ -139,6 +141,8 @@ def _page(
     drawn = effects if effects is None or isinstance(effects, str) else EffectPanels.of(effects)
     if isinstance(drawn, EffectPanels):
         figures |= {panel.name: panel.figure for panel in drawn.panels}
+    quality = None if card.winner is None else Quality.of(card, declared)
+    figures |= {} if quality is None else {one.name: one.figure for one in quality.drawn}
     library, style, script = _plotly(), _source("page.css"), _source("page.js")
     return _templates().get_template("page.html").render(
         card=card,
@@ -150,6 +154,10 @@ def _page(
         candidates=candidates,
         tabs=tabs,
         effects=drawn,
+        quality=quality,
+        unmeasured=UNMEASURED,
+        score=view_model.score_words(card, declared),
+        tested=tested,
         trained_on=view_model.trained_on(declared),
         scored_on=view_model.scored_on(declared),
         shows_all=card.releases_all,

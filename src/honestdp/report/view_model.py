@@ -6,12 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from honestdp.errors import InputError
+from honestdp.evaluation.words import NOT_QUALITY, baseline, estimate_of, interval
 from honestdp.ledger import Charge, Ledger
 from honestdp.ledger.plans import procedure_name
 from honestdp.privacy.guess import guess_chance, guess_chance_swapped
-from honestdp.release.card import METRIC_IS_MEAN, Card, Chosen
+from honestdp.release.card import Card, Chosen
 from honestdp.report.inputs import Declared, TestResults
+from honestdp.report.score_spread import (
+    score_spread,
+    scored_rows,
+    spread_words,
+    tuning_share,
+)
 from honestdp.text import down, small, up
 
 MOST_CHARGES = 100  # shown, the last ones; `honestdp ledger show` has all
@@ -61,7 +67,7 @@ class Tile:
 def tiles(
     card: Card, declared: Declared, tested: TestResults | None, budget: Budget | None
 ) -> list[Tile]:
-    found = [*_tested(tested), *_score(card, declared)]
+    found = [*_evaluated(card), *_tested(tested)]
     would = "would be, were its randomness secret" if card.mark else "smaller is stricter"
     epsilon = f"\u03b5 {up(card.guarantee.epsilon)}"
     meaning = f"at \u03b4 {small(card.guarantee.delta)}: the formal figure; {would}"
@@ -93,44 +99,36 @@ def _tested(tested: TestResults | None) -> list[Tile]:
     return found
 
 
-def _score(card: Card, declared: Declared) -> list[Tile]:
-    score = card.winner and card.winner.noisy_score
-    if score is None:
+def _evaluated(card: Card) -> list[Tile]:
+    found = card.evaluation
+    if found is None or card.winner is None:
         return []
-    title = f"Noisy {card.metric.label} of the winner"
-    rows = scored_rows(declared)
-    noise = score_noise(card, declared)
-    how_much = "" if noise is None else f" of \u00b1{noise:.2g}"
-    meaning = (
-        f"{f'{card.metric.meaning} on' if card.metric.meaning else 'on'} "
-        f"{'about ' if _share(declared) else ''}{rows:,.0f} rows held "
-        f"out, with noise{how_much} added for their protection; "
-        "the best of several flatters itself a little"
+    main = found.figures[0]
+    where = f"{interval(main)} (95 %), by {found.rows:,} rows that had no part in making the model"
+    plain = baseline(main)
+    where += f"; always the same answer: {plain}" if plain else ""
+    return [Tile(main.name.capitalize(), estimate_of(main), where)]
+
+
+def score_words(card: Card, declared: Declared) -> str:
+    """What the winner's noisy score is, and what it is not; empty without one."""
+    score = None if card.winner is None else card.winner.noisy_score
+    if score is None:
+        return ""
+    spread = score_spread(card, declared, score)
+    off = "" if spread is None else f" \u00b1 {spread:.2g} ({spread_words(card)})"
+    found = (
+        f"{score:.4f}{off}, {card.metric.label} on the rows that candidates were compared on; "
+        f"{NOT_QUALITY}"
     )
-    if _share(declared):
-        meaning += "; of its training on the tuning subset, not of the model released"
-    return [Tile(title, f"{score:.4f}", meaning)]
-
-
-def scored_rows(declared: Declared) -> float:
-    """Number of rows that a score sums over; the expected number if it is secret."""
-    return declared.validation_rows * (_share(declared) or 1.0)
-
-
-def score_noise(card: Card, declared: Declared) -> float | None:
-    """The standard deviation of a score's noise, in the unit of the score; None where it follows
-    from more than the card has."""
-    if card.declared_public.get(METRIC_IS_MEAN) is False:
-        return None
-    noise = [access.noise for access in card.covered if access.what.startswith("validation")]
-    if not noise or not declared.validation_rows:
-        raise InputError("card.json: has scores, but no access that made them private")
-    return noise[0] / scored_rows(declared)
+    if tuning_share(declared):
+        found += "; of its training on the tuning subset, not of the model released"
+    return found
 
 
 def trained_on(declared: Declared) -> str:
     """The rows that the released model was trained on; the expected number for a random subset."""
-    share = _share(declared)
+    share = tuning_share(declared)
     if share is None:
         return f"{declared.training_rows:,} rows"
     return (
@@ -140,12 +138,8 @@ def trained_on(declared: Declared) -> str:
 
 
 def scored_on(declared: Declared) -> str:
-    about = "about " if _share(declared) else ""
+    about = "about " if tuning_share(declared) else ""
     return f"{about}{scored_rows(declared):,.0f} other rows"
-
-
-def _share(declared: Declared) -> float | None:
-    return declared.search.request.among(len(declared.grid)).tuning_share
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from honestdp.engine.models import Model
 from honestdp.engine.score import cell_counts
 from honestdp.evaluation import Evaluation
 from honestdp.evaluation.counts import Level
+from honestdp.evaluation.words import plural
 from honestdp.planning.plan import Plan
 from honestdp.planning.test_part import group_values
 from honestdp.procedures import Outcome
@@ -68,7 +69,8 @@ def evaluate(
         names = group_values(plan.spec.schema, column)
         shape = (len(names), *evaluator.grouped.shape)
         groups = list(zip(names, found.reshape(shape), strict=True))
-    return evaluator.evaluation(plan.spec.test_rows, deviation, counts, column or "", groups)
+    unit = plural(plan.spec.schema.unit)
+    return evaluator.evaluation(plan.spec.test_rows, deviation, counts, column or "", groups, unit)
 
 
 def _exact(level: Level, model: Model, parameters: Tensor, rows: Examples) -> NDArray[np.int64]:
