@@ -21,11 +21,12 @@ def command(
 
     Example: honestdp card run --ledger visits.ledger
     """
-    from honestdp.release.card import Card, verify
+    from honestdp.release.card import Card
 
     found = Card.load(run)
     if ledger is not None:
         from honestdp.ledger import Ledger
+        from honestdp.release.verify import verify
 
         verify(run, Ledger.inspect(ledger))
     typer.echo(found.to_json().decode() if json_ else found.prose(), nl=False)

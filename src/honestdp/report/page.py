@@ -22,7 +22,8 @@ from markupsafe import Markup
 from honestdp.errors import InputError
 from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
-from honestdp.release.card import Card, verify
+from honestdp.release.card import Card
+from honestdp.release.verify import verify
 from honestdp.report import view_model
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.effect_figures import EffectPanels
