@@ -10,6 +10,7 @@ settings were compared on rows declared public, all scores of that and a hash of
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,14 +20,29 @@ from honestdp.errors import InputError
 from honestdp.evaluation import Evaluation
 from honestdp.json_files import Part, digest, from_json, to_json
 from honestdp.metrics import Metric, default_metric, metrics
+from honestdp.planning.about import ABOUT, About
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.procedures import procedures
+from honestdp.release import card_prose
+from honestdp.release.card_fields import (
+    Audit,
+    Code,
+    NeighbourRelation,
+    ReleaseType,
+    Timing,
+    Utility,
+    Variant,
+)
 from honestdp.run_files import CARD, way_to
 
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation")
+_LATER = (
+    "metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation",
+    "variant", "neighbour_relation", "rows_per_unit", "release_type", ABOUT, "publication_date",
+    "utility", "utility_by_group", "audit", "timing", "code",
+)  # fmt: skip
 
 
 class Guarantee(Part):
@@ -181,6 +197,19 @@ class Card(Part):
             there was none.
         evaluation: How good the released model is, by noisy counts of test rows; None if nobody
             measured it.
+        variant: The variant of differential privacy; this and all below are None on earlier cards.
+        neighbour_relation: The neighbouring relation as a name; `neighbours` has it in words.
+        rows_per_unit: How many rows one unit may have.
+        release_type: What left: a model, a model with all candidates, or none.
+        about: What the curator declared: who, what for, why this epsilon; None if nothing.
+        publication_date: The day, in UTC, on which the run began: before K was drawn, so that it
+            says nothing about it. The release is published then at the earliest. None in a
+            simulation.
+        utility: The main figures of the evaluation; None without one.
+        utility_by_group: The same for each group; None without groups.
+        audit: How `audit_lower_bound` was found; None without an audit.
+        timing: What the time that the run took may show, which the guarantee does not cover.
+        code: Version and commit of honestdp.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -213,6 +242,17 @@ class Card(Part):
     learnt: tuple[LearntFact, ...] | None = None
     chosen_on: PublicChoice | None = None
     evaluation: Evaluation | None = None
+    variant: Variant | None = None
+    neighbour_relation: NeighbourRelation | None = None
+    rows_per_unit: int | None = Field(default=None, ge=1)
+    release_type: ReleaseType | None = None
+    about: About | None = None
+    publication_date: date | None = None
+    utility: tuple[Utility, ...] | None = None
+    utility_by_group: tuple[Utility, ...] | None = None
+    audit: Audit | None = None
+    timing: Timing | None = None
+    code: Code | None = None
 
     @property
     def metric(self) -> MetricFacts:
@@ -326,7 +366,6 @@ class Card(Part):
         head = f"# Privacy card{': ' + self.mark if self.mark else ''}"
         simulated = "This is a simulation. It was made with a known seed and protects nobody."
         accounting = self.accounting
-        audit = self.audit_lower_bound
         lines = [
             head,
             "",
@@ -337,9 +376,12 @@ class Card(Part):
             f"Neighbours: {self.neighbours}",
             f"Setting: {self.setting} Trusted: {self.trusted}",
             f"Released: {self.released}",
+            *card_prose.terms(self),
+            *card_prose.declared(self),
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
             *_chosen_on(self),
+            *card_prose.usefulness(self),
             "",
             "What touched the data, all covered by the one guarantee:",
             *(f"- {a.what}: {a.mechanism}, noise {a.noise:.6g}." for a in self.covered),
@@ -354,11 +396,13 @@ class Card(Part):
             *_learnt(self),
             f"Declared public, not protected: {', '.join(self.declared_public)}.{_split(self)}",
             f"Noise: {self.noise_sampler}",
-            f"Audit of this very run: {'none' if audit is None else f'at least {audit:.3g}'}.",
+            card_prose.audited(self),
+            *card_prose.timing(self),
             "Not covered:",
             *(f"- {text}." for text in self.not_covered),
             "",
             f"Made with {', '.join(f'{name} {v}' for name, v in self.versions.items())}.",
+            *card_prose.code(self),
         ]
         if self.ledger is not None:
             entry = self.ledger

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import torch
 
@@ -64,6 +65,7 @@ def prepare(
     simulated: bool,
     askings: int = 0,
     evaluation: Evaluation | None = None,
+    day: date | None = None,
 ) -> Prepared:
     """Make the files and the card of the kept outcomes; nothing is released yet.
 
@@ -73,6 +75,7 @@ def prepare(
         kept: The outcomes, the winner first, as `select` returned them.
         askings: How often the table was checked.
         evaluation: How good the winner is, on test rows.
+        day: The day on which the run began; none for a simulation.
     """
     found = tuple(
         Predictor(
@@ -99,6 +102,7 @@ def prepare(
         learnt=schemas,
         askings=askings,
         evaluation=evaluation,
+        day=day,
     )
     return Prepared(schema, found, files, card)
 

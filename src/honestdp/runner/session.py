@@ -151,7 +151,8 @@ class Session:
         """
         asked = self._askings()
         self._stage = "searching"
-        found = kept, self.receipt is None, asked, evaluation
+        day = None if self.receipt is None else self.journal.day
+        found = kept, self.receipt is None, asked, evaluation, day
         prepared = prepare(self.plan, schemas, self.models, *found)
         self._stage = "charged"
         return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
