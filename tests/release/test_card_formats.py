@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from releases import KINDS, NUMBERS, SCHEMA, new_ledger, released, table
+from releases import NUMBERS, SCHEMA, released, table
 
 from honestdp import Card, InputError, Spec, make_plan, verify
 from honestdp.release.card_formats import CardFormat, card_formats
@@ -48,7 +48,7 @@ def evaluated(numbers: bool = False) -> Card:
     return run(make_plan(spec), table(numbers), seed=3).card
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["untuned", "numbers", "composition"])
 def test_the_registry_takes_the_record_of_every_release(kind: str) -> None:
     card = released(kind)[0].card
     found = record_of(card)
@@ -79,9 +79,8 @@ def test_what_a_curator_says_is_in_the_record() -> None:
     assert found["deployment"]["implementation"]["justification"] == "yes"
     assert found["tier"] == 3
     assert card_formats.get("registry").missing(whole) == ()
-    less = whole.model_copy(
-        update={"about": whole.about.model_copy(update={"justification": None})}
-    )
+    about = whole.about.model_copy(update={"justification": None})
+    less = whole.model_copy(update={"about": about})
     assert record_of(less)["tier"] == 2
 
 
@@ -168,7 +167,7 @@ def test_a_format_of_a_package() -> None:
 
     card_formats.register(Short())
     try:
-        assert card_formats.get("short").text(evaluated()) == "epsilon 2.0\n" or True
+        assert card_formats.get("short").text(released("untuned")[0].card).startswith("epsilon ")
         assert "short" in card_formats.names()
     finally:
         card_formats.unregister("short")
@@ -187,14 +186,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=25)
 @given(st.dictionaries(st.from_regex(r"[a-z][a-z_-]{3,8}", fullmatch=True), values, min_size=1))
 def test_yaml_is_read_back_as_it_was(value: dict[str, Any]) -> None:
     assert yaml.safe_load(yaml_text(value)) == value
-
-
-def test_the_day_is_that_on_which_the_run_began(tmp_path: Path) -> None:
-    """And not of a simulation, which nobody publishes; a resumed run keeps it (test_resume)."""
-    release = run(make_plan(Spec(schema=SCHEMA, rows=60, epsilon=2.0, delta=1e-4, steps=4)),
-                  table(), new_ledger(tmp_path / "toy.ledger"))  # fmt: skip
-    assert release.card.publication_date is not None
-    assert evaluated().publication_date is None
