@@ -19,6 +19,7 @@ from pydantic import Field
 from honestdp.errors import InputError
 from honestdp.evaluation import Evaluation
 from honestdp.json_files import Part, digest, from_json, to_json
+from honestdp.ledger.chain import link, release_body
 from honestdp.metrics import Metric, default_metric, metrics
 from honestdp.planning.about import ABOUT, About
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
@@ -106,13 +107,37 @@ class LearntFact(Part):
 
 
 class LedgerEntry(Part):
-    """The charge in the ledger; head: the ledger's last hash after the release, which commits to
-    all entries before it."""
+    """The charge in the ledger, and the entry of the release.
+
+    Attributes:
+        dataset: The data set of the ledger.
+        charge: Number of the charge.
+        entry_hash: Hash of its entry.
+        head: Hash of the release's entry, the ledger's last one then: it commits to all before it.
+        previous, nonce: The hash before it and its nonce. With them anybody can compute the head
+            from the card (`proves`), so that a head alone shows that nothing on the card was
+            altered. None on earlier cards.
+    """
 
     dataset: str
     charge: int = Field(ge=1)
     entry_hash: str
     head: str
+    previous: str | None = None
+    nonce: str | None = None
+
+    def proves(self, digest: str) -> bool | None:
+        """Whether the head is that of a release of this very card; None on earlier cards.
+
+        SHA-256 has no known collisions, so only a card with this digest gives this head.
+
+        Args:
+            digest: The digest of the card.
+        """
+        if self.previous is None or self.nonce is None:
+            return None
+        body = release_body(self.charge, self.entry_hash, digest, self.nonce)
+        return link(self.previous, body) == self.head
 
 
 class Chosen(Part):

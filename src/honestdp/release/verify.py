@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
 from honestdp.json_files import sha256
 from honestdp.ledger import Charge, Ledger
 from honestdp.release.card import Card
@@ -54,9 +54,39 @@ def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charg
     for name, value in own.items():
         if getattr(charge.receipt, name) != value:
             raise InputError(f"card: its {name} is not what the ledger was charged for")
-    if charge.left.what != card.digest:
+    if charge.left.what != card.digest or entry.proves(card.digest) is False:
         raise InputError("card: something on it is not what the ledger says has left")
     return charge
+
+
+def verify_head(card: Card | Mapping[str, Any] | str | Path, head: str) -> None:
+    """Check a card against the head of a ledger, without the ledger.
+
+    The head must come from elsewhere than the card: where the curator published it. It is the hash
+    of the entry of the release, which names the card's digest, so that it shows that this card, to
+    the letter, left by this entry. It does not show what stands in the entries before.
+
+    Args:
+        card: A card, its JSON as a dict, its file, or its run's folder; in a folder the model files
+            are checked too.
+        head: The head of the ledger after the release, 64 hexadecimal digits.
+
+    Raises:
+        InputError: If something does not agree, or the card is too old to be checked by a head.
+    """
+    card, folder = _read(card), card
+    if isinstance(folder, (str, Path)) and Path(folder).is_dir():
+        _check_model(Path(folder), card)
+    entry = card.ledger
+    if entry is None or card.mark:
+        raise InputError("card: is that of a simulation; no ledger stands behind it")
+    if not isinstance(head, str) or entry.head != head.strip().lower():
+        raise fail("head", head, "is not the one on the card; give that after its release")
+    proved = entry.proves(card.digest)
+    if proved is None:
+        raise InputError("card: is of an earlier version, which needs the ledger to be checked")
+    if not proved:
+        raise InputError("card: something on it is not what this head says has left")
 
 
 def _check_model(folder: Path, card: Card) -> None:
