@@ -39,7 +39,7 @@ from honestdp.run_files import CARD, way_to
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = (
+LATER = (
     "metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation",
     "variant", "neighbour_relation", "rows_per_unit", "release_type", ABOUT, "publication_date",
     "utility", "utility_by_group", "audit", "timing", "code",
@@ -383,7 +383,7 @@ class Card(Part):
     def digest(self) -> str:
         """SHA-256 of the card without `ledger`; the ledger records it with the release. Fields that
         earlier cards do not have count only where they are given."""
-        later = {name for name in _LATER if getattr(self, name) is None}
+        later = {name for name in LATER if getattr(self, name) is None}
         return digest(self.model_dump(mode="json", exclude={"ledger", *later}))
 
     def prose(self) -> str:
