@@ -61,7 +61,7 @@ def test_the_card_has_what_was_said_and_every_format_shows_it(run, shell) -> Non
 def test_it_is_verified_by_ledger_and_by_head(run, shell) -> None:
     head = Card.load(run).ledger.head
     said = shell("verify", "run", "--ledger", "visits.ledger", "--head", head)
-    assert "holds: charge 1 of visits.ledger paid epsilon 2 and delta" in said.out
+    assert "holds: charge 1 of visits.ledger paid epsilon 2.000 and delta" in said.out
     assert json.loads(shell("verify", "run", "--head", head, "--json").out) == {
         "holds": True, "by": "head",
     }  # fmt: skip

@@ -373,7 +373,10 @@ def test_heads_that_show_nothing(tmp_path):
     old = release.card.ledger.model_copy(update={"previous": None, "nonce": None})
     with pytest.raises(InputError, match="of an earlier version"):
         verify_head(release.card.model_copy(update={"ledger": old}), release.head)
-    verify(release.card.model_copy(update={"ledger": old}), ledger)
+    earlier = release.card.model_copy(update={"ledger": old})
+    verify(earlier, ledger)
+    with pytest.raises(InputError, match="something on it is not what the ledger says"):
+        verify(earlier.model_copy(update={"unit": "one ward"}), ledger)
     simulated = run(plan_of("composition"), table(), seed=1).card
     with pytest.raises(InputError, match="simulation"):
         verify_head(simulated, release.head)
