@@ -30,9 +30,7 @@ def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charg
     Raises:
         InputError: If something does not agree; the message gives the first such thing.
     """
-    card, folder = _read(card), card
-    if isinstance(folder, (str, Path)) and Path(folder).is_dir():
-        _check_model(Path(folder), card)
+    card = _with_model(card)
     if not isinstance(ledger, Ledger):
         raise InputError(f"ledger: is a {type(ledger).__name__}; give Ledger.open(...)")
     entry = card.ledger
@@ -74,9 +72,7 @@ def verify_head(card: Card | Mapping[str, Any] | str | Path, head: str) -> None:
     Raises:
         InputError: If something does not agree, or the card is too old to be checked by a head.
     """
-    card, folder = _read(card), card
-    if isinstance(folder, (str, Path)) and Path(folder).is_dir():
-        _check_model(Path(folder), card)
+    card = _with_model(card)
     entry = card.ledger
     if entry is None or card.mark:
         raise InputError("card: is that of a simulation; no ledger stands behind it")
@@ -87,6 +83,14 @@ def verify_head(card: Card | Mapping[str, Any] | str | Path, head: str) -> None:
         raise InputError("card: is of an earlier version, which needs the ledger to be checked")
     if not proved:
         raise InputError("card: something on it is not what this head says has left")
+
+
+def _with_model(given: Card | Mapping[str, Any] | str | Path) -> Card:
+    """The card; in a folder also its model is checked."""
+    card = _read(given)
+    if isinstance(given, (str, Path)) and Path(given).is_dir():
+        _check_model(Path(given), card)
+    return card
 
 
 def _check_model(folder: Path, card: Card) -> None:
