@@ -19,6 +19,7 @@ from honestdp import Card, InputError, Spec, make_plan, verify
 from honestdp.release.card_formats import CardFormat, card_formats
 from honestdp.release.yaml_text import yaml_text
 from honestdp.runner.run import run
+from honestdp.testing import check_card_format
 from honestdp.text import SIMULATION
 
 FIELDS = json.loads((Path(__file__).parent / "deployments.json").read_text())
@@ -152,6 +153,11 @@ def test_old_cards_are_written_in_every_format(name: str) -> None:
             assert "not known" in record_of(card)["deployment"]["administrative"]["notes"]
 
 
+@pytest.mark.parametrize("name", ["registry", "model-card", "prose", "json"])
+def test_each_keeps_the_contract(name: str) -> None:
+    check_card_format(card_formats.get(name))
+
+
 def test_json_is_the_card_and_verifies() -> None:
     release, ledger = released("composition")
     assert verify(json.loads(card_formats.get("json").text(release.card)), ledger)
@@ -165,6 +171,8 @@ def test_a_format_of_a_package() -> None:
         def text(self, card: Card) -> str:
             return f"epsilon {card.guarantee.epsilon}\n"
 
+    with pytest.raises(AssertionError, match="must say 'SIMULATION"):
+        check_card_format(Short())
     card_formats.register(Short())
     try:
         assert card_formats.get("short").text(released("untuned")[0].card).startswith("epsilon ")
