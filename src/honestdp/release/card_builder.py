@@ -142,13 +142,14 @@ def _versions() -> dict[str, str]:
 def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
     epsilon, delta = up(plan.epsilon), small(plan.delta)
     check = "" if plan.check is None else ", and the check of the table"
+    counts = "" if plan.evaluator is None else ", the counts of test rows"
     would = "would be, were its randomness secret," if simulated else "is"
     statement = (
         f"Everything released {would} ({epsilon}, {delta})-differentially private for "
         f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "
         f"e^{epsilon} times as likely, but for a probability of {delta}. This covers the training "
-        f"of every candidate, every validation score and every bound learnt{check}, not the winner "
-        "alone."
+        f"of every candidate, every validation score and every bound learnt{counts}{check}, not "
+        "the winner alone."
     )
     return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
 
@@ -174,6 +175,7 @@ def _released(plan: Plan, askings: int) -> str:
     learnt = any(question.learns for question in plan.questions)
     found = ", and what was learnt before" if learnt else ""
     found += ", and by noisy counts whether the table fits its schema" if askings else ""
+    found += ", and noisy counts of test rows" if plan.evaluator is not None else ""
     return plan.procedure.released(found)
 
 

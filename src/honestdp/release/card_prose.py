@@ -28,11 +28,15 @@ def terms(card: Card) -> list[str]:
     return [f"In short: {found}."] if found else []
 
 
+def said(card: Card) -> list[tuple[str, str]]:
+    """What the curator says: names and texts."""
+    about = card.about
+    return [] if about is None else [(_ABOUT[name], text) for name, text in about.given.items()]
+
+
 def declared(card: Card) -> list[str]:
     """What the curator says, and the date."""
-    lines = [] if card.about is None else [
-        f"{_ABOUT[name]}: {text}" for name, text in card.about.given.items()
-    ]  # fmt: skip
+    lines = [f"{name}: {text}" for name, text in said(card)]
     if card.publication_date is not None:
         lines.append(
             f"Published: {card.publication_date.isoformat()} at the earliest, the day on which the "

@@ -21,6 +21,7 @@ from honestdp.errors import InputError
 from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
 from honestdp.release.card import Card
+from honestdp.release.card_prose import said
 from honestdp.release.verify import verify
 from honestdp.report import view_model
 from honestdp.report.candidate_figures import Candidates
@@ -142,6 +143,7 @@ def _page(
     library, style, script = _plotly(), _source("page.css"), _source("page.js")
     return _templates().get_template("page.html").render(
         card=card,
+        said=said(card),
         declared=declared,
         promise=view_model.Promise.of(card),
         tiles=view_model.tiles(card, declared, tested, budget),

@@ -6,6 +6,7 @@ Everything in it is on the card: of the training data the facts that were declar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ _METRICS = {
     "R2": "r_squared",
     "sensitivity": "recall",
 }
-_MARKDOWN = str.maketrans({one: f"\\{one}" for one in r"\`*_{}[]<>()#+-.!|~"})
+_MARKDOWN = str.maketrans({one: f"\\{one}" for one in r"\`*_[]<>|~&$"})
+_NUMBERED = re.compile(r"^(\d+)([.)])")
 
 
 class ModelCard(CardFormat):
@@ -190,7 +192,8 @@ def _limits(card: Card) -> list[str]:
 
 def _md(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    return " ".join(text.split()).translate(_MARKDOWN)
+    plain = " ".join(text.split()).translate(_MARKDOWN)
+    return f"\\{plain}" if plain[:1] in "#+>-=" else _NUMBERED.sub(r"\1\\\2", plain)
 
 
 card_formats.register(ModelCard())

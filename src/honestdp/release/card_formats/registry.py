@@ -139,7 +139,7 @@ def _model(card: Card) -> dict[str, Any]:
     return {
         "model_name": "Central",
         "model_name_details": card.setting,
-        "actors": f"Trusted: {card.trusted} Nobody else, least of all who sees the release.",
+        "actors": f"Trusted: {card.trusted} Not trusted: whoever sees the release.",
         "release_type": "One release",
         "release_type_details": later,
         "data_source_type": "Static",
