@@ -382,6 +382,18 @@ def test_heads_that_show_nothing(tmp_path):
         verify_head(simulated, release.head)
 
 
+def test_a_release_is_not_lost_with_a_ledger_that_cannot_be_read_right_after(tmp_path, monkeypatch):
+    ledger = new_ledger(tmp_path / "toy.ledger")
+
+    def unreadable(self):
+        raise InputError("others held it for 60 seconds")
+
+    monkeypatch.setattr(Ledger, "entries", unreadable)
+    card = run(plan_of("untuned"), table(), ledger).card
+    assert (card.ledger.previous, card.ledger.nonce) == (None, None)
+    assert verify(card, ledger).released
+
+
 def test_the_structured_fields_say_what_the_sentences_say():
     for kind in KINDS:
         release, _ = released(kind)
