@@ -32,6 +32,19 @@ def run(shell) -> Path:
     return Path("run")
 
 
+def test_the_card(run, shell) -> None:
+    said = shell("card", "run", "--ledger", "visits.ledger")
+    assert said.out == Card.load(run).prose()
+    assert "checked: the ledger holds this charge" in said.err
+    assert Card.from_json(shell("card", "run", "--json").out) == Card.load(run)
+    text = (run / "card.json").read_text()
+    (run / "card.json").write_text(text.replace('"one visit"', '"one person"'))
+    said = shell("card", "run", "--ledger", "visits.ledger")
+    assert "is not what the ledger says has left" in complaint(said)
+    assert said.out == ""
+    assert "cannot be read" in complaint(shell("card", "none"))
+
+
 def test_the_card_has_what_was_said_and_every_format_shows_it(run, shell) -> None:
     card = Card.load(run)
     assert card.about == About(
