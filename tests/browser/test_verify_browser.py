@@ -58,10 +58,8 @@ def asked(page: Page, folder: Path) -> Callable[..., dict[str, str]]:
         page.goto((folder / "verify.html").as_uri())
         page.fill("#head", head)
         page.set_input_files("#files", [str(file) for file in files])
-        page.wait_for_function(
-            "document.querySelectorAll('#given li').length === " + str(len(files))
-        )
-        page.wait_for_function("document.getElementById('verdict').classList.length > 1")
+        page.locator("#given li").nth(len(files) - 1).wait_for()
+        page.wait_for_selector("#verdict.holds, #verdict.fails, #verdict.unknown")
         found = page.evaluate(
             "Object.fromEntries([...document.querySelectorAll('#checks li')]"
             ".map((one) => [one.dataset.check, one.className]))"
@@ -185,7 +183,7 @@ def test_files_are_dropped_and_odd_ones_named(
     for name, content in odd.items():
         (tmp_path / name).write_bytes(content)
     page.set_input_files("#files", [str(tmp_path / name) for name in odd])
-    page.wait_for_function("document.querySelectorAll('#given li').length === 4")
+    page.locator("#given li").nth(3).wait_for()
     said = page.locator("#given li").all_inner_texts()
     assert said == [
         "cut.json: not whole: no JSON", "twice.json: not whole: no JSON",
