@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from honestdp.planning.spec import Spec
     from honestdp.planning.table import CostTable
     from honestdp.procedures import Procedure
-    from honestdp.release.card import Card, verify
+    from honestdp.release.card import Card
     from honestdp.release.released import Release
     from honestdp.release.saved import load
     from honestdp.runner.choosing import choose_on_public
@@ -98,7 +98,7 @@ _HOMES = {
     "make_plan": "honestdp.planning.make",
     "run": "honestdp.runner.run",
     "simulate": "honestdp.schema.simulate",
-    "verify": "honestdp.release.card",
+    "verify": "honestdp.release.verify",
 }
 # Old names, for a year after the version in which they were replaced (CONTRIBUTING.md).
 _RENAMED = {"plan": "cost_table"}

@@ -45,6 +45,8 @@ GLOSSARY: Final[dict[str, str]] = {
     "bound": "The theorem an epsilon comes from: pld (exact composition of losses), rdp (Renyi "
     "curves), profile, papernot-steinke, liu-talwar. All hold; the smallest counts.",
     "card": "All that was promised about a released model, in a file and in sentences.",
+    "curator": "Who publishes a release. `tune --curator` puts the name on the card, and "
+    "--intended-use and --justification what for and why this epsilon.",
     "release": "What leaves: the model and its card. There is one release for each charge.",
     "head": "The last hash of a ledger. It is on the card, and shows if the ledger was changed "
     "later.",

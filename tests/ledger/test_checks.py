@@ -176,7 +176,7 @@ def test_a_chain_holds_only_what_may_be(ledger: Ledger, receipt: Receipt) -> Non
     ask, stop = chain.check_body(receipt), chain.stop_body(receipt, asking)
     nobody = Receipt(7, "x", "y", 0.1, 0.0)
     move = chain.move_body(receipt, OTHER, "n")
-    done = chain.release_body(receipt, "")
+    done = chain.release_body(receipt.id, receipt.entry_hash, "", chain.new_nonce())
     for more, words in (
         ([ask] * 3, "entry 6 checks what it may not"),
         ([chain.check_body(nobody)], "checks what it may not"),

@@ -48,7 +48,7 @@ MUTANTS = [
            PAGE + "::test_the_ledgers_history"),
     Mutant("column names are markup", "report/page.py", "autoescape=True", "autoescape=False",
            PAGE + "::test_what_is_planted_stays_text"),
-    Mutant("a report may fetch", "report/page.py", "\"default-src 'none'\"", "\"default-src *\"",
+    Mutant("a report may fetch", "report/offline.py", "\"default-src 'none'\"", "\"default-src *\"",
            PAGE + "::test_nothing_is_fetched"),
     Mutant("pictures of a simulation are not marked", "report/page.py",
            "    if not card.mark:\n        return figure\n", "    return figure\n",

@@ -14,6 +14,8 @@ from releases import KINDS, NUMBERS, new_ledger, plan_of, released, table
 from honestdp import Card, InputError, Ledger, Spec, make_plan, verify
 from honestdp.release.card import json_schema
 from honestdp.release.card_builder import build_card
+from honestdp.release.card_fields import Audit
+from honestdp.release.verify import verify_head
 from honestdp.report.page import report_html
 from honestdp.runner import publish
 from honestdp.runner.private_data import split
@@ -339,3 +341,113 @@ def test_a_card_from_before_what_was_learnt_was_told_opens(tmp_path, monkeypatch
     card = Card.load(place)
     assert "Learnt about" not in card.prose()
     assert "was learnt before the training" not in report_html(card, ledger)
+
+
+def test_a_head_alone_shows_any_change_to_it(tmp_path):
+    release, _ = released("composition")
+    head, text = release.head, release.card.to_json()
+    verify_head(release.card, head)
+    release.save(tmp_path)
+    verify_head(tmp_path, f" {head.upper()}\n")
+    for path in leaves(json.loads(text)):
+        facts = json.loads(text)
+        place = facts
+        for key in path[:-1]:
+            place = place[key]
+        was = place[path[-1]]
+        place[path[-1]] = "other" if isinstance(was, str) else [] if was is None else None
+        if path == ("ledger", "dataset"):  # only the ledger knows it
+            continue
+        with pytest.raises(InputError):
+            verify_head(facts, head)
+    (tmp_path / "model.json").write_bytes(b"{}")
+    with pytest.raises(InputError, match="its model is not the one"):
+        verify_head(tmp_path, head)
+
+
+def test_heads_that_show_nothing(tmp_path):
+    release, ledger = released("composition")
+    for head in ("", "0" * 64, 7, release.receipt.entry_hash):
+        with pytest.raises(InputError, match="is not the one on the card"):
+            verify_head(release.card, head)
+    old = release.card.ledger.model_copy(update={"previous": None, "nonce": None})
+    with pytest.raises(InputError, match="of an earlier version"):
+        verify_head(release.card.model_copy(update={"ledger": old}), release.head)
+    earlier = release.card.model_copy(update={"ledger": old})
+    verify(earlier, ledger)
+    with pytest.raises(InputError, match="something on it is not what the ledger says"):
+        verify(earlier.model_copy(update={"unit": "one ward"}), ledger)
+    simulated = run(plan_of("composition"), table(), seed=1).card
+    with pytest.raises(InputError, match="simulation"):
+        verify_head(simulated, release.head)
+
+
+def test_a_release_is_not_lost_with_a_ledger_that_cannot_be_read_right_after(tmp_path, monkeypatch):
+    ledger = new_ledger(tmp_path / "toy.ledger")
+
+    def unreadable(self):
+        raise InputError("others held it for 60 seconds")
+
+    monkeypatch.setattr(Ledger, "entries", unreadable)
+    card = run(plan_of("untuned"), table(), ledger).card
+    assert (card.ledger.previous, card.ledger.nonce) == (None, None)
+    assert verify(card, ledger).released
+
+
+def test_the_structured_fields_say_what_the_sentences_say():
+    for kind in KINDS:
+        release, _ = released(kind)
+        card, said = release.card, release.card.prose()
+        assert (card.variant, card.neighbour_relation, card.rows_per_unit) == (
+            "approximate-dp", "replace-by-null", 1,
+        )  # fmt: skip
+        assert card.release_type == ("model-with-all-candidates" if card.others else "model")
+        assert not card.timing.covered
+        best_of_k = "how many candidates were trained" in card.timing.shows
+        assert best_of_k == (not release.plan.shows_all)
+        assert card.code.version == card.versions["honestdp"]
+        assert card.about is card.audit is card.utility is card.utility_by_group is None
+        assert f"release {card.release_type}" in said
+        assert card.timing.words in said
+        assert card.code.words in said
+    lost = run(replace_threshold(), table(), seed=1).card
+    assert (lost.winner, lost.release_type) == (None, "no-model")
+
+
+def replace_threshold():
+    """A search that ends with nothing: no score is so high."""
+    return make_plan(replace(plan_of("threshold").spec, threshold=0.999, cap=1))
+
+
+def test_quality_is_told_with_its_uncertainty_and_by_group():
+    spec = replace(plan_of("untuned").spec, test_share=0.3, groups="c")
+    card = run(make_plan(spec), table(), seed=1).card
+    found = {one.figure: one for one in card.utility}
+    assert list(found) == ["accuracy", "balanced accuracy", "AUC"]
+    for name, one in found.items():
+        figure = card.evaluation[name]
+        assert (one.value, one.low, one.high) == (figure.value, figure.low, figure.high)
+        assert (one.baseline, one.rows, one.confidence) == (figure.baseline, 18, 0.95)
+        assert one.words in card.prose()
+    groups = {one.group for one in card.utility_by_group}
+    assert groups == {one.group for one in card.evaluation.groups}
+    assert {one.column for one in card.utility_by_group} == {"c"}
+    assert "accuracy of rows with c a:" in card.prose()
+
+
+def test_an_audit_is_told_with_its_method():
+    card = released("untuned")[0].card
+    audit = Audit(method="one-run audit", confidence=0.95, threat_model="sees the model",
+                  canaries=100)  # fmt: skip
+    found = card.model_copy(update={"audit_lower_bound": 0.5, "audit": audit})
+    assert (
+        "Audit of this very run: at least 0.5 (one-run audit, 100 canaries, confidence 0.95; the "
+        "attacker: sees the model)."
+    ) in found.prose()
+    assert found.digest != card.digest
+
+
+def test_no_place_on_this_machine_is_on_it():
+    text = released("untuned")[0].card.to_json().decode()
+    assert str(PUBLISHED.parents[1]) not in text
+    assert str(Path.home()) not in json.dumps(json.loads(text)["code"])

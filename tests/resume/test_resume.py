@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import shutil
+from datetime import date, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from honestdp import InputError, Ledger, files, load, verify
 from honestdp.errors import FolderError, Interrupted
 from honestdp.privacy.run_count import RunCount
 from honestdp.randomness import Randomness
+from honestdp.resume import journal
 from honestdp.runner.run import run
 
 FILES = ["card.json", "model.json", "model.safetensors"]
@@ -99,6 +102,19 @@ def test_one_charge_and_one_release_wherever_it_stops(kind, chosen, tmp_path, mo
         assert len(set(coins)) <= 1  # K once
     else:
         pytest.fail("too few points")
+
+
+def test_the_day_on_the_card_is_the_one_before_anything_was_drawn(tmp_path, monkeypatch):
+    """A later day would depend on how long the run took, and that on K."""
+    plan, ledger, folder = plan_of("random-repeats"), new_ledger(tmp_path), tmp_path / "run"
+    first, days = date(2026, 11, 18), count()
+    monkeypatch.setattr(journal, "_today", lambda: first + timedelta(days=next(days)))
+    for at in (12, 40):
+        assert stopped(monkeypatch, at, plan, table(), ledger, folder=folder)
+    card = run(plan, table(), ledger, folder=folder).card
+    assert card.publication_date == first
+    assert "Published: 2026-11-18 at the earliest" in card.prose()
+    assert run(plan, table(), seed=1).card.publication_date is None  # nobody publishes it
 
 
 def test_what_is_kept_is_the_owners_alone_and_of_one_size(tmp_path, monkeypatch):

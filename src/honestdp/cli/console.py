@@ -88,6 +88,15 @@ def new_file(path: Path, mode: int = ANYONE) -> Iterator[IO[str]]:
         raise InputError(f"{path}: already exists; choose another name") from None
 
 
+def line(question: str) -> str:
+    """Ask for a line on a terminal; no answer is an empty one."""
+    try:
+        return str(typer.prompt(question, "", prompt_suffix=" ", show_default=False, err=True))
+    except typer.Abort:
+        typer.echo(err=True)
+        return ""
+
+
 def agrees(question: str) -> bool:
     """Ask on a terminal; no answer is a no."""
     try:

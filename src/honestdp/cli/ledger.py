@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ from honestdp.cli.console import Console, agrees
 from honestdp.cli.options import Json, Quiet, number
 
 if TYPE_CHECKING:
-    from honestdp.ledger import Charge
+    from honestdp.ledger import Charge, Ledger
     from honestdp.schema import Schema
 
 app = typer.Typer(
@@ -54,15 +55,26 @@ def create(
 
 
 @app.command("show")
-def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
+def show(
+    path: File,
+    entries: Annotated[
+        bool,
+        typer.Option("--entries", help="With --json: every entry as it is stored, to be checked."),
+    ] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Show what was spent, on what, and what is left.
 
     Example: honestdp ledger show visits.ledger
     """
+    from honestdp.errors import InputError
     from honestdp.ledger import Ledger
     from honestdp.ledger.plans import procedure_name
     from honestdp.text import columns, down, small, up
 
+    if entries and not json_:
+        raise InputError("--entries goes with --json")
     ledger = Ledger.inspect(path)
     left, history = ledger.remaining(), ledger.history()
     opening = ledger.opening
@@ -84,6 +96,7 @@ def show(path: File, json_: Json = False, quiet: Quiet = False) -> None:
             for charge in history
         ],
         "head": ledger.head,
+        **(_entries(ledger) if entries else {}),
     }
     rows = [
         (c.receipt.id, up(c.receipt.epsilon), small(c.receipt.delta),
@@ -148,6 +161,14 @@ def amend(
             raise InputError(f"ledger: {path} stays as it is; --yes amends it")
     head = ledger.amend(found)
     console.answer(f"amended: {path}, for {schema}", {"ledger": str(path), "head": head})
+
+
+def _entries(ledger: Ledger) -> dict[str, Any]:
+    """Every entry, and the head that follows from just these."""
+    from honestdp.ledger.chain import link
+
+    bodies = ledger.entries()
+    return {"head": reduce(link, bodies, ""), "entries": list(bodies)}
 
 
 def _schema(schema: Path, data: Path | None) -> Schema:

@@ -42,6 +42,7 @@ OWN = {
         "predict": "predict:command",
         "explain": "explain:command",
         "card": "card:command",
+        "verify": "verify:command",
         "report": "report:command",
         "words": "words:command",
         "ledger": "ledger:app",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from honestdp.cli.about import merged, with_reason
 from honestdp.cli.config import CHOSEN_ON, TuneConfig
 from honestdp.cli.console import Console, Stopped
 from honestdp.cli.options import (
@@ -170,6 +171,15 @@ def command(
             "then pays for one training. They are not protected, nor is a row that is in both.",
         ),
     ] = None,
+    curator: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="For the card: who publishes the model.")
+    ] = None,
+    intended_use: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="For the card: what it is meant for.")
+    ] = None,
+    justification: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="For the card: why this epsilon.")
+    ] = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -202,8 +212,14 @@ def command(
     console = Console(json_, quiet)
     config = TuneConfig.of(spec, flags, further or ())
     holds_out = "test" not in config.values and not is_adult(config)  # public rows say how good
+    said = {"curator": curator, "intended_use": intended_use, "justification": justification}
     config = TuneConfig(
-        {"check": True, **({"test_share": "auto"} if holds_out else {}), **config.values}
+        {
+            "check": True,
+            **({"test_share": "auto"} if holds_out else {}),
+            **config.values,
+            **merged(config.values, **said),
+        }
     )
     _tune(config, console, dry_run=dry_run, yes=yes)
 
@@ -274,6 +290,7 @@ def _tune(
     test = None if test is None else public_rows(schema, test)
     ledger = None if "seed" in config.values else ledger_of(config, plan, table, out, console, yes)
     plan, ask = with_stopped_charge(plan, ledger, ask, out, console)
+    plan = with_reason(plan, ledger, console, yes)
     release = _carried_out(config, plan, table, ledger, executor, out, console, ask)
     show(release, ledger, out, test, console)
     if release.winner is None:
@@ -332,6 +349,7 @@ def _carried_out(
 
     stored = {**config.values, "out": out, "check": plan.spec.check}
     stored |= {"ledger": ledger.path} if ledger else {}
+    stored |= merged({"about": plan.spec.about})
     stored_config = TuneConfig(stored).with_choice(plan.spec)
     bar = nullcontext() if console.silent else Bar(simulated=ledger is None)
     try:

@@ -437,7 +437,7 @@ class Ledger:
         with store.writing(self.path, undone) as (chain, bodies):
             self._check(chain, known)
             _check_owed(chain, receipt)
-            bodies.append(release_body(receipt, what))
+            bodies.append(release_body(receipt.id, receipt.entry_hash, what, new_nonce()))
             head = link(chain.head, bodies[0])
         self._known = head
         return head
@@ -502,6 +502,13 @@ class Ledger:
     def history(self) -> tuple[Charge, ...]:
         """Every charge, oldest first."""
         return self._read().charges
+
+    def entries(self) -> tuple[str, ...]:
+        """Every entry as it is stored, in order: what the hashes of the chain are made of."""
+        chain, bodies = store.entries(self.path)
+        with store.plain_errors(self.path):
+            self._check(chain, self._known)
+        return bodies
 
     @property
     def head(self) -> str:

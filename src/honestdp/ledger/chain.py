@@ -217,16 +217,9 @@ def charge_body(
     )
 
 
-def release_body(receipt: Receipt, what: str) -> str:
-    return canonical(
-        {
-            "kind": "release",
-            "charge": receipt.id,
-            "hash": receipt.entry_hash,
-            "what": what,
-            "nonce": new_nonce(),
-        }
-    )
+def release_body(charge: int, entry_hash: str, what: str, nonce: str) -> str:
+    facts = {"charge": charge, "hash": entry_hash, "what": what, "nonce": nonce}
+    return canonical({"kind": "release", **facts})
 
 
 def check_body(receipt: Receipt) -> str:

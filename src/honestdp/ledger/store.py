@@ -77,6 +77,14 @@ def reading(path: Path) -> Iterator[Chain]:
         yield _chain(connection)
 
 
+def entries(path: Path) -> tuple[Chain, tuple[str, ...]]:
+    """The chain as it is now, and the bodies of its entries."""
+    with plain_errors(path), _transaction(path, "BEGIN") as connection:
+        chain = _chain(connection)
+        rows = connection.execute("SELECT body FROM entries ORDER BY position").fetchall()
+        return chain, tuple(body for (body,) in rows)
+
+
 @contextmanager
 def writing(path: Path, undone: str = UNSPENT) -> Iterator[tuple[Chain, list[str]]]:
     """The chain, and a list whose bodies are appended and committed at the end of the block.

@@ -22,6 +22,7 @@ from honestdp.errors import (
 )
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import describe
+from honestdp.planning.about import About
 from honestdp.planning.class_weights import (
     Weights,
     checked_name,
@@ -99,6 +100,8 @@ class Spec:
         class_shares: The share of each class, where that is public.
         chosen_on: The comparison on public rows that the one setting of the grid comes from; only
             `choose_on_public` makes it.
+        about: What the card says of who publishes the release, what for and why this epsilon
+            (`planning.about.About`, or a mapping of its fields); not part of what is charged.
 
     Attributes:
         pipelines: The models, with the encodings of their rows, that its settings choose, in the
@@ -144,6 +147,7 @@ class Spec:
     class_weight: str | Mapping[str, float] | None = None
     class_shares: Mapping[str, float] | None = None
     chosen_on: PublicChoice | None = None
+    about: About | Mapping[str, str] | None = None
     pipelines: tuple[Pipeline, ...] = field(init=False, repr=False)
     pipeline_of: tuple[int, ...] = field(init=False, repr=False)
     encodings: tuple[RowEncoding, ...] = field(init=False, repr=False)
@@ -155,6 +159,7 @@ class Spec:
             if value is not None or name in _NEEDED:
                 object.__setattr__(self, name, check(name, value))
         true_or_false("check", self.check)
+        object.__setattr__(self, "about", About.of(self.about))
         check_testing(self.schema, self.test_share, self.groups)
         if self.delta is not None:
             checked_delta(self.delta, self.rows)

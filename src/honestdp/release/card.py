@@ -9,8 +9,8 @@ settings were compared on rows declared public, all scores of that and a hash of
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,17 +19,32 @@ from pydantic import Field
 from honestdp.errors import InputError
 from honestdp.evaluation import Evaluation
 from honestdp.evaluation.words import NOT_QUALITY, UNMEASURED
-from honestdp.json_files import Part, digest, from_json, sha256, to_json
-from honestdp.ledger import Charge, Ledger
+from honestdp.json_files import Part, digest, from_json, to_json
+from honestdp.ledger.chain import link, release_body
 from honestdp.metrics import Metric, default_metric, metrics
+from honestdp.planning.about import ABOUT, About
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.procedures import procedures
-from honestdp.run_files import CARD, MODEL, TENSORS, way_to
+from honestdp.release import card_prose
+from honestdp.release.card_fields import (
+    Audit,
+    Code,
+    NeighbourRelation,
+    ReleaseType,
+    Timing,
+    Utility,
+    Variant,
+)
+from honestdp.run_files import CARD, way_to
 
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation")
+LATER = (
+    "metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation",
+    "variant", "neighbour_relation", "rows_per_unit", "release_type", ABOUT, "publication_date",
+    "utility", "utility_by_group", "audit", "timing", "code",
+)  # fmt: skip
 
 # Declared public, and false, if the metric's value is no mean over rows: its noise is then not that
 # of a sum by the number of rows.
@@ -97,13 +112,37 @@ class LearntFact(Part):
 
 
 class LedgerEntry(Part):
-    """The charge in the ledger; head: the ledger's last hash after the release, which commits to
-    all entries before it."""
+    """The charge in the ledger, and the entry of the release.
+
+    Attributes:
+        dataset: The data set of the ledger.
+        charge: Number of the charge.
+        entry_hash: Hash of its entry.
+        head: Hash of the release's entry, the ledger's last one then: it commits to all before it.
+        previous, nonce: The hash before it and its nonce. With them anybody can compute the head
+            from the card (`proves`), so that a head alone shows that nothing on the card was
+            altered. None on earlier cards.
+    """
 
     dataset: str
     charge: int = Field(ge=1)
     entry_hash: str
     head: str
+    previous: str | None = None
+    nonce: str | None = None
+
+    def proves(self, digest: str) -> bool | None:
+        """Whether the head is that of a release of this very card; None on earlier cards.
+
+        SHA-256 has no known collisions, so only a card with this digest gives this head.
+
+        Args:
+            digest: The digest of the card.
+        """
+        if self.previous is None or self.nonce is None:
+            return None
+        body = release_body(self.charge, self.entry_hash, digest, self.nonce)
+        return link(self.previous, body) == self.head
 
 
 class Chosen(Part):
@@ -188,6 +227,19 @@ class Card(Part):
             there was none.
         evaluation: How good the released model is, by noisy counts of test rows; None if nobody
             measured it.
+        variant: The variant of differential privacy; this and all below are None on earlier cards.
+        neighbour_relation: The neighbouring relation as a name; `neighbours` has it in words.
+        rows_per_unit: How many rows one unit may have.
+        release_type: What left: a model, a model with all candidates, or none.
+        about: What the curator declared: who, what for, why this epsilon; None if nothing.
+        publication_date: The day, in UTC, on which the run began: before K was drawn, so that it
+            says nothing about it. The release is published then at the earliest. None in a
+            simulation.
+        utility: The main figures of the evaluation; None without one.
+        utility_by_group: The same for each group; None without groups.
+        audit: How `audit_lower_bound` was found; None without an audit.
+        timing: What the time that the run took may show, which the guarantee does not cover.
+        code: Version and commit of honestdp.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -220,6 +272,17 @@ class Card(Part):
     learnt: tuple[LearntFact, ...] | None = None
     chosen_on: PublicChoice | None = None
     evaluation: Evaluation | None = None
+    variant: Variant | None = None
+    neighbour_relation: NeighbourRelation | None = None
+    rows_per_unit: int | None = Field(default=None, ge=1)
+    release_type: ReleaseType | None = None
+    about: About | None = None
+    publication_date: date | None = None
+    utility: tuple[Utility, ...] | None = None
+    utility_by_group: tuple[Utility, ...] | None = None
+    audit: Audit | None = None
+    timing: Timing | None = None
+    code: Code | None = None
 
     @property
     def metric(self) -> MetricFacts:
@@ -325,7 +388,7 @@ class Card(Part):
     def digest(self) -> str:
         """SHA-256 of the card without `ledger`; the ledger records it with the release. Fields that
         earlier cards do not have count only where they are given."""
-        later = {name for name in _LATER if getattr(self, name) is None}
+        later = {name for name in LATER if getattr(self, name) is None}
         return digest(self.model_dump(mode="json", exclude={"ledger", *later}))
 
     def prose(self) -> str:
@@ -333,7 +396,6 @@ class Card(Part):
         head = f"# Privacy card{': ' + self.mark if self.mark else ''}"
         simulated = "This is a simulation. It was made with a known seed and protects nobody."
         accounting = self.accounting
-        audit = self.audit_lower_bound
         lines = [
             head,
             "",
@@ -344,6 +406,8 @@ class Card(Part):
             f"Neighbours: {self.neighbours}",
             f"Setting: {self.setting} Trusted: {self.trusted}",
             f"Released: {self.released}",
+            *card_prose.terms(self),
+            *card_prose.declared(self),
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
             *_chosen_on(self),
@@ -362,11 +426,13 @@ class Card(Part):
             *_learnt(self),
             f"Declared public, not protected: {', '.join(self.declared_public)}.{_split(self)}",
             f"Noise: {self.noise_sampler}",
-            f"Audit of this very run: {'none' if audit is None else f'at least {audit:.3g}'}.",
+            card_prose.audited(self),
+            *card_prose.timing(self),
             "Not covered:",
             *(f"- {text}." for text in self.not_covered),
             "",
             f"Made with {', '.join(f'{name} {v}' for name, v in self.versions.items())}.",
+            *card_prose.code(self),
         ]
         if self.ledger is not None:
             entry = self.ledger
@@ -448,76 +514,3 @@ def json_schema() -> dict[str, Any]:
     """The JSON schema that every card validates against; published as docs/card.schema.json."""
     found = Card.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
-
-
-def verify(card: Card | Mapping[str, Any] | str | Path, ledger: Ledger) -> Charge:
-    """Check a card against the ledger that it was charged to.
-
-    The ledger must contain the card's head and charge, and must have released exactly this card.
-
-    Args:
-        card: A card, its JSON as a dict, its file, or its run's folder; in a folder the model files
-            are checked too.
-        ledger: The ledger of the data set.
-
-    Returns:
-        The charge.
-
-    Raises:
-        InputError: If something does not agree; the message gives the first such thing.
-    """
-    card, folder = _read(card), card
-    if isinstance(folder, (str, Path)) and Path(folder).is_dir():
-        _check_model(Path(folder), card)
-    if not isinstance(ledger, Ledger):
-        raise InputError(f"ledger: is a {type(ledger).__name__}; give Ledger.open(...)")
-    entry = card.ledger
-    if entry is None or card.mark:
-        raise InputError("card: is that of a simulation; no ledger stands behind it")
-    if ledger.opening.dataset != entry.dataset:
-        raise InputError("card: is for another dataset than this ledger")
-    ledger.verify(entry.head)
-    charge = next((c for c in ledger.history() if c.receipt.id == entry.charge), None)
-    if charge is None or charge.receipt.entry_hash != entry.entry_hash:
-        raise InputError(f"card: the ledger holds no such charge {entry.charge}")
-    if charge.left is None or charge.left.head != entry.head:
-        raise InputError(f"card: charge {entry.charge} was not released at this head")
-    own = {
-        "epsilon": card.guarantee.epsilon,
-        "delta": card.guarantee.delta,
-        "plan_fingerprint": card.plan_fingerprint,
-    }
-    for name, value in own.items():
-        if getattr(charge.receipt, name) != value:
-            raise InputError(f"card: its {name} is not what the ledger was charged for")
-    if charge.left.what != card.digest:
-        raise InputError("card: something on it is not what the ledger says has left")
-    return charge
-
-
-def _check_model(folder: Path, card: Card) -> None:
-    try:
-        model = (folder / MODEL).read_bytes()
-        known = json.loads(model)["tensors_sha256"]
-        same = card.model_sha256 == sha256(model) and known == sha256(
-            (folder / TENSORS).read_bytes()
-        )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        same = False
-    if not same:
-        raise InputError(f"{folder}: its model is not the one that its card is for")
-
-
-def _read(card: Card | Mapping[str, Any] | str | Path) -> Card:
-    if isinstance(card, Card):
-        return card
-    if isinstance(card, (str, Path)):
-        return Card.load(card)
-    if isinstance(card, Mapping):
-        try:
-            return Card.from_json(json.dumps(dict(card)))
-        except (TypeError, ValueError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError("card: holds what JSON cannot") from None
-    raise InputError(f"card: is a {type(card).__name__}; give a card or the path to its file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from datetime import date
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
@@ -27,6 +28,7 @@ from honestdp.release.card import (
     Preprocessing,
     ProcedureFacts,
 )
+from honestdp.release.card_facts import card_facts
 from honestdp.schema import Schema
 from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
@@ -43,6 +45,7 @@ def build_card(
     learnt: Sequence[Schema] | None = None,
     askings: int = 0,
     evaluation: Evaluation | None = None,
+    day: date | None = None,
 ) -> Card:
     """Build the card, without its entry in the ledger.
 
@@ -50,6 +53,7 @@ def build_card(
     what was.
     askings: How often the table was checked.
     evaluation: How good the winner is, on test rows.
+    day: The day on which the run began; none for a simulation.
     """
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
@@ -128,6 +132,7 @@ def build_card(
         learnt=None if learnt is None else _learnt(plan, learnt),
         chosen_on=spec.chosen_on,
         evaluation=evaluation,
+        **card_facts(plan, len(others) + (winner is not None), evaluation, day),
     )
 
 

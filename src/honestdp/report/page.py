@@ -7,8 +7,6 @@ it contains, by their hashes.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -23,13 +21,16 @@ from honestdp.errors import InputError
 from honestdp.evaluation.words import UNMEASURED
 from honestdp.files import replace_file
 from honestdp.ledger import Charge, Ledger
-from honestdp.release.card import Card, verify
+from honestdp.release.card import Card
+from honestdp.release.card_prose import said
+from honestdp.release.verify import verify
 from honestdp.report import view_model
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.effect_figures import EffectPanels
 from honestdp.report.evaluation_view import Quality
 from honestdp.report.figures import Costs, Figure, budget_figure, plain
 from honestdp.report.inputs import Declared, TestResults
+from honestdp.report.offline import policy
 from honestdp.run_files import CARD, REPORT, TESTED
 from honestdp.text import small, up
 
@@ -146,6 +147,7 @@ def _page(
     library, style, script = _plotly(), _source("page.css"), _source("page.js")
     return _templates().get_template("page.html").render(
         card=card,
+        said=said(card),
         declared=declared,
         promise=view_model.Promise.of(card),
         tiles=view_model.tiles(card, declared, tested, budget),
@@ -167,7 +169,7 @@ def _page(
         library=Markup(library),
         style=Markup(style),
         script=Markup(script),
-        policy=_policy([library, script], [style, _PLOTLY_STYLE]),
+        policy=policy([library, script], [style, _PLOTLY_STYLE]),
         plotly_style=Markup(_PLOTLY_STYLE),
         sheets=_own_sheets(library),
     )  # fmt: skip
@@ -213,24 +215,6 @@ _PLOTLY_STYLE = ".js-plotly-plot{position:relative}"
 def _own_sheets(library: str) -> list[str]:
     """Ids of style sheets (for maps, unused) that plotly adds unless the page has them."""
     return re.findall(r'getElementById\("([0-9a-f]{64})"\)', library)
-
-
-def _policy(scripts: list[str], styles: list[str]) -> str:
-    """The content security policy: nothing outside the page may be fetched or run."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))}",
-            f"style-src {' '.join(map(_hash, styles))}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
-
-
-@cache
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache

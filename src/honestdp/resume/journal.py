@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
@@ -35,7 +36,11 @@ EVERY = 20.0  # seconds between two checkpoints of a training
 
 
 class Journal:
-    """The journal of a run without a folder: writes nothing; an interrupted run is lost."""
+    """The journal of a run without a folder: writes nothing; an interrupted run is lost.
+
+    day: The day, in UTC, on which the run began. It is taken before the charge and kept when a run
+    is resumed: how long a run takes depends on K, and so does any later day.
+    """
 
     folder: Path | None = None
     nonce: str | None = None
@@ -43,6 +48,9 @@ class Journal:
     begun = False  # whether data was used
     checked = False  # whether its table passed the check
     again = ""  # the argument or command that resumes the run
+
+    def __init__(self) -> None:
+        self.day: date | None = _today()
 
     def use(self, nonce: str, charge: int) -> None:
         """Record that this charge, with this nonce, pays for the run."""
@@ -123,6 +131,7 @@ class FolderJournal(Journal):
                 if config and not (self._private / STATE).exists():  # where a state is, all is
                     replace_file(self._private / CONFIG, config.encode())
                 self._state = self._read()
+                self.day = self._state.day
                 by_command = (self._private / CONFIG).is_file()
                 command = f"honestdp resume {shlex.quote(str(self.folder))}"
                 self.again = command if by_command else f"folder={str(self.folder)!r}"
@@ -156,7 +165,7 @@ class FolderJournal(Journal):
 
     def _read(self) -> RunState:
         if not (self._private / STATE).exists():  # new, or stopped before the first write
-            state = RunState(secrets.token_hex(16), secrets.token_bytes(32))
+            state = RunState(secrets.token_hex(16), secrets.token_bytes(32), day=_today())
             replace_file(self._private / STATE, self._file.write(state))
             return state
         try:
@@ -336,3 +345,7 @@ class FolderJournal(Journal):
 def journal_in(folder: str | os.PathLike[str] | None, file: StateFile, config: str = "") -> Journal:
     """The journal of a run in this folder; without a folder one that writes nothing."""
     return Journal() if folder is None else FolderJournal(folder, file, config)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

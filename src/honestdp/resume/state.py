@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from hashlib import sha256
 
 import torch
@@ -36,7 +37,7 @@ class RunState:
     keyed by the coins; None before it is opened. done: Number of finished steps of the search.
     kept: The outcomes kept after them. bounds: The learnt values of each column that has some; None
     before they are learnt. at_work: The draws in training, with their states. checked: Whether the
-    table passed its check.
+    table passed its check. day: That on which the run began; None in states of earlier versions.
     """
 
     nonce: str
@@ -47,6 +48,7 @@ class RunState:
     bounds: list[Numbers] | None = None
     at_work: list[tuple[Draw, CandidateState]] = field(default_factory=list)
     checked: bool = False
+    day: date | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,8 @@ class StateFile:
             row = packed(training, self.models[draw.setting], candidates[draw.setting])
             made["draws"][i] = torch.tensor([draw.number, draw.setting, training.step])
             made["work"][i, : len(row)] = row
-        return write_tensors(made, {**self._facts, "sha256": _digest(made)})
+        day = {} if state.day is None else {"day": state.day.isoformat()}
+        return write_tensors(made, {**self._facts, **day, "sha256": _digest(made, **day)})
 
     def read(self, content: bytes) -> RunState:
         """Read the state; raises InputError if it is damaged, or of another plan or seed."""
@@ -138,7 +141,8 @@ class StateFile:
         shapes = {name: (blank.shape, blank.dtype) for name, blank in self._blank().items()}
         if {name: (tensor.shape, tensor.dtype) for name, tensor in found.items()} != shapes:
             raise InputError("its state was written by another version")
-        if facts.get("sha256") != _digest(found):
+        day = facts.get("day", "")
+        if facts.get("sha256") != _digest(found, day):
             raise InputError("its state was damaged")
         done, bounds, rows, group = found["counts"].tolist()
         candidates, steps = self.plan.candidates, self.plan.training.steps
@@ -156,6 +160,7 @@ class StateFile:
                 for i, (number, setting) in enumerate(found["kept"].tolist())
                 if number >= 0
             ],
+            day=date.fromisoformat(day) if day else None,
             checked="checked" in found and bool(found["checked"][0]),
             bounds=[tuple(numbers) for numbers in found["bounds"].tolist()] if bounds else None,
             at_work=[
@@ -170,9 +175,9 @@ class StateFile:
         )
 
 
-def _digest(tensors: dict[str, Tensor]) -> str:
-    """A digest of all tensors: a run must not be resumed from a damaged state."""
-    whole = sha256()
+def _digest(tensors: dict[str, Tensor], day: str = "") -> str:
+    """A digest of all tensors and the day: a run must not be resumed from a damaged state."""
+    whole = sha256(day.encode())
     for name in sorted(tensors):
         whole.update(tensors[name].numpy().tobytes())
     return whole.hexdigest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import torch
 
@@ -12,6 +14,7 @@ from honestdp.errors import InputError
 from honestdp.evaluation import Evaluation
 from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
+from honestdp.ledger.chain import link
 from honestdp.planning.grid import Setting
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Outcome
@@ -64,6 +67,7 @@ def prepare(
     simulated: bool,
     askings: int = 0,
     evaluation: Evaluation | None = None,
+    day: date | None = None,
 ) -> Prepared:
     """Make the files and the card of the kept outcomes; nothing is released yet.
 
@@ -73,6 +77,7 @@ def prepare(
         kept: The outcomes, the winner first, as `select` returned them.
         askings: How often the table was checked.
         evaluation: How good the winner is, on test rows.
+        day: The day on which the run began; none for a simulation.
     """
     found = tuple(
         Predictor(
@@ -99,6 +104,7 @@ def prepare(
         learnt=schemas,
         askings=askings,
         evaluation=evaluation,
+        day=day,
     )
     return Prepared(schema, found, files, card)
 
@@ -157,8 +163,25 @@ def _entered(card: Card, ledger: Ledger, receipt: Receipt, head: str) -> Card:
         charge=receipt.id,
         entry_hash=receipt.entry_hash,
         head=head,
+        **_proof(ledger, head),
     )
     return card.model_copy(update={"ledger": entry})
+
+
+def _proof(ledger: Ledger, head: str) -> dict[str, str]:
+    """What shows without the ledger that the head is that of this release. Left out if the ledger
+    cannot be read now: it has recorded the release, which must not be lost."""
+    try:
+        bodies = ledger.entries()
+    except InputError:
+        return {}
+    previous = ""
+    for body in bodies:
+        found = link(previous, body)
+        if found == head:
+            return {"previous": previous, "nonce": json.loads(body)["nonce"]}
+        previous = found
+    return {}
 
 
 def _written(plan: Plan, card: Card) -> bytes:

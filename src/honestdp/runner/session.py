@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from os import PathLike
 from types import TracebackType
 from typing import NoReturn
@@ -151,10 +152,15 @@ class Session:
         """
         asked = self._askings()
         self._stage = "searching"
-        found = kept, self.receipt is None, asked, evaluation
+        found = kept, self.receipt is None, asked, evaluation, self._day
         prepared = prepare(self.plan, schemas, self.models, *found)
         self._stage = "charged"
         return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
+
+    @property
+    def _day(self) -> date | None:
+        """The day for the card; a simulation has none, as nobody publishes it."""
+        return None if self.receipt is None else self.journal.day
 
     def _askings(self) -> int:
         """How often the table was checked, in all attempts on the charge."""

@@ -9,6 +9,7 @@ Each raises AssertionError with what is wrong and what the contract requires, an
 otherwise. `docs/extend.md` has an example of each.
 """
 
+from honestdp.testing.card_formats import check_card_format
 from honestdp.testing.columns import check_column_kind
 from honestdp.testing.executors import check_executor
 from honestdp.testing.metrics import check_metric
@@ -17,6 +18,7 @@ from honestdp.testing.optimizers import check_optimizer
 from honestdp.testing.procedures import check_procedure
 
 __all__ = [
+    "check_card_format",
     "check_column_kind",
     "check_executor",
     "check_metric",
