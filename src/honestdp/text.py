@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Final
@@ -37,6 +38,12 @@ def up(value: float) -> str:
 def down(value: float) -> str:
     """Four digits, never above the value: for what is left."""
     return _digits(value, ROUND_FLOOR)
+
+
+def in_100(share: float) -> str:
+    """A share as so many in 100, one decimal, rounded up: of a bound that is rounded up by 5e-13
+    or more, never below what it bounds."""
+    return f"{math.ceil(1000 * share - 5e-10) / 10:g}"
 
 
 def small(value: float) -> str:

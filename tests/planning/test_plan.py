@@ -17,7 +17,7 @@ from honestdp.planning.table import _rounded_up
 README = {"n": 36177, "lot_size": 250, "steps": 2500, "candidates": 40}
 FIELDS = {
     "procedure", "bound", "shape", "expected_runs", "max_runs",
-    "hit_probability", "epsilon", "delta", "noise_multiplier",
+    "hit_probability", "epsilon", "delta", "noise_multiplier", "success",
 }  # fmt: skip
 PROCEDURES = {
     "untuned": {"rdp-classic", "rdp", "pld"},

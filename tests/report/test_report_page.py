@@ -83,7 +83,7 @@ def test_it_says_what_the_card_says(kind):
         assert f"{access.what} : {access.mechanism}" in text
     for name in card.winner.setting if card.winner else ():
         assert name in text
-    assert f"at most {Promise.of(card).chance}" in text
+    assert f"at most {Promise.of(card).right} times in 100" in text
     assert ("by a public permutation, from split_seed 0." in text) == (kind in SCORED)
     assert SIMULATION not in page.replace(_plotly(), "")
 
@@ -92,7 +92,7 @@ def test_it_says_what_the_card_says(kind):
 def test_best_of_k_shows_the_winner_alone(kind):
     release, ledger = released(kind)
     page = report_html(release.card, ledger)
-    assert set(figures(page)) == {"costs"}
+    assert set(figures(page)) == {"costs", "trade-off"}
     text = Seen(page).text
     assert "Only the winner is shown" in text
     assert "All 3 candidates" not in text
@@ -107,7 +107,7 @@ def test_best_of_k_shows_the_winner_alone(kind):
 ])  # fmt: skip
 def test_which_candidates_are_drawn(kind, views):
     release, ledger = released(kind)
-    assert set(figures(report_html(release.card, ledger))) == {"costs", *views}
+    assert set(figures(report_html(release.card, ledger))) == {"costs", "trade-off", *views}
 
 
 def test_scores_have_the_noise_that_was_added():
@@ -128,8 +128,8 @@ def test_scores_have_the_noise_that_was_added():
 def test_the_promise_in_hundred_bets(epsilon, chance):
     card = released("untuned")[0].card
     promised = card.guarantee.model_copy(update={"epsilon": epsilon, "delta": 1e-6})
-    found = Promise.of(card.model_copy(update={"guarantee": promised}))
-    assert found.chance == chance <= found.swapped <= 100
+    found = Promise.of(card.model_copy(update={"guarantee": promised, "attack": None}))
+    assert found.chance == int(found.right) == chance <= int(found.swapped) <= 100
     assert len(found.dots) == 100
     assert found.dots.count("coin") == 50
     assert found.dots.count("wrong") == 100 - chance

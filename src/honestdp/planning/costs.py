@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
+from honestdp.planning.attacks import with_success
 from honestdp.planning.table import CostTable, Inputs, Row
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.calibrate import noise_multiplier as least_noise
@@ -116,10 +118,12 @@ def cost_table(
     )
     options, left_out = _variants(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
     rows: list[Row] = []
+    of: dict[Row, Procedure] = {}
     for option in options:
         for bound in option.bounds:
             start = next((r.noise_multiplier for r in reversed(rows) if r.noise_multiplier), 2.0)
             rows.append(answer(inputs, job, option, bound, start))
+            of[rows[-1]] = option
         if all(row.epsilon is None for row in rows):  # not even one run: no need to try more
             raise _unreachable(inputs)
     notes = [*NEIGHBOURS, *dict.fromkeys(note for o in options for note in o.assumptions)]
@@ -134,7 +138,12 @@ def cost_table(
         value = getattr(row, field)
         return math.inf if value is None else value
 
-    return CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+    table = CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+    told = [
+        with_success(row, of[row], job, inputs) if table.is_smallest(row) else row
+        for row in table.rows
+    ]
+    return replace(table, rows=tuple(told))
 
 
 def variants(

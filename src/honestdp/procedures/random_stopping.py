@@ -10,6 +10,7 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import stopping_probability
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
+from honestdp.privacy.profile import Profile
 from honestdp.privacy.runs import Capped, RunCount, geometric
 from honestdp.procedures import procedures
 from honestdp.procedures.options import LENGTH
@@ -62,3 +63,6 @@ class RandomStopping(RandomRuns):
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         return guarantee.rdp_curve(Selection(run, self.law))
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return guarantee.profile(Selection(run, self.law))

@@ -11,6 +11,7 @@ from honestdp.errors import fail
 from honestdp.privacy import guarantee, selection
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
+from honestdp.privacy.profile import CurveProfile, Profile
 from honestdp.privacy.runs import Capped, Poisson, RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.base import SUBSET_SHARE
@@ -79,6 +80,9 @@ class SubsetTuning(ShapedRuns):
         one = guarantee.integer_curve(run, delta)
         tuning = selection.best_of_curve(one, guarantee.profile(run), self.runs)
         return self._after(tuning, final, delta)
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return CurveProfile(self.curve(run, final, delta))
 
     def _after(self, tuning: RdpCurve, final: Event, delta: float) -> RdpCurve:
         return selection.subset_tuning(tuning, guarantee.integer_curve(final, delta), self.share)

@@ -23,12 +23,13 @@ from honestdp.ledger import Charge, Ledger
 from honestdp.metrics import Metric, default_metric, metrics
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.procedures import procedures
+from honestdp.release.attack_facts import AttackFacts
 from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation")
+_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation", "attack")
 
 
 class Guarantee(Part):
@@ -183,6 +184,7 @@ class Card(Part):
             there was none.
         evaluation: How good the released model is, by noisy counts of test rows; None if nobody
             measured it.
+        attack: What nobody can exceed who bets on one row; None on earlier cards.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -215,6 +217,7 @@ class Card(Part):
     learnt: tuple[LearntFact, ...] | None = None
     chosen_on: PublicChoice | None = None
     evaluation: Evaluation | None = None
+    attack: AttackFacts | None = None
 
     @property
     def metric(self) -> MetricFacts:
@@ -334,6 +337,7 @@ class Card(Part):
             "",
             *([simulated, ""] if self.mark else []),
             self.guarantee.statement,
+            *([] if self.attack is None else [self.attack.sentences(bool(self.mark))]),
             "",
             f"Protected: {self.unit}. {self.contribution}",
             f"Neighbours: {self.neighbours}",

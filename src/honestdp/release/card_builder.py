@@ -14,6 +14,7 @@ from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
 from honestdp.planning.questions import Questions
 from honestdp.privacy import guarantee
+from honestdp.release.attack_facts import AttackFacts
 from honestdp.release.card import (
     Access,
     Accounting,
@@ -125,6 +126,7 @@ def build_card(
         learnt=None if learnt is None else _learnt(plan, learnt),
         chosen_on=spec.chosen_on,
         evaluation=evaluation,
+        attack=AttackFacts.of(plan.attack, plan.epsilon, plan.delta),
     )
 
 
