@@ -85,7 +85,8 @@ def attack_bounds(profile: Profile, aside: float) -> AttackBounds:
 
     Args:
         profile: Of the whole mechanism, both directions of neighbours, the worst of the roles.
-        aside: As for `gaussian_bound`; the delta of the plan.
+        aside: As for `gaussian_bound`; the delta of the plan. A part in 10^9 is added, so that a
+            profile that never falls below it, but for rounding, has a mu.
 
     Raises:
         InputError: If `aside` is not a probability.
@@ -99,6 +100,7 @@ def attack_bounds(profile: Profile, aside: float) -> AttackBounds:
     """
     losses, deltas = profile_points(profile, _BULK, _TAIL)
     tail = TwoWayTail.of_points(losses, deltas)
+    aside = not_negative("aside", aside) * (1 + 1e-9)
     return AttackBounds(
         success=success(losses, deltas),
         swapped=success_swapped(losses, deltas),
@@ -159,8 +161,8 @@ def gaussian_bound(tail: TwoWayTail, aside: float) -> float | None:
     positive. R is concave, and G is a straight line between its corners: where R >= G at both ends
     of a line, it is in between. So mu is the largest Phi^-1((g-s)/(1-s)) - Phi^-1(a/(1-s)) over the
     corners (a, g) with g > s; there is none if G(0) > s. Both R and G are their own mirror images
-    in a + b = 1, so the corners with a <= 1 - g, and the first beyond, where the line across the
-    middle ends, are enough; the others are less exact in floating point. QED
+    in a + b = 1, so the corners with a <= 1 - g are enough: the others mirror them, and are less
+    exact in floating point. QED
 
     Args:
         tail: G.
@@ -172,8 +174,8 @@ def gaussian_bound(tail: TwoWayTail, aside: float) -> float | None:
     if not not_negative("aside", aside) < 1:
         raise fail("aside", aside, "must be below 1")
     corners, values = tail.polygon
-    half = np.count_nonzero(corners <= 1 - values) + 1  # and the first beyond the middle
-    a, g = corners[:half] / (1 - aside), (values[:half] - aside) / (1 - aside)
+    half = corners + values <= 1 + 1e-9  # one in the middle is its own mirror image
+    a, g = corners[half] / (1 - aside), (values[half] - aside) / (1 - aside)
     if g[0] > 0:
         return None
     bent = (g > 0) & (a < 1)

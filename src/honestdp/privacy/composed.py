@@ -6,6 +6,7 @@ known by profiles alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 
@@ -15,13 +16,14 @@ from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 from numpy.typing import NDArray
 
 from honestdp.privacy import pld
-from honestdp.privacy.points import profile_points
-from honestdp.privacy.profile import LossDistributionProfile, Profile
+from honestdp.privacy.points import MixedProfile, profile_points
+from honestdp.privacy.profile import LossDistributionProfile, Profile, PureProfile
 
 Floats = NDArray[np.float64]
 
 _FINE = 160  # grid points to the reach of a profile down to delta = 1e-6
 _LARGEST = 200_000  # points of the composed grid, about
+_FURTHEST = 300.0  # a loss beyond counts as infinite: e^600 is still a number
 
 
 def composed(profiles: Sequence[Profile]) -> Profile:
@@ -58,6 +60,9 @@ def composed(profiles: Sequence[Profile]) -> Profile:
     for profile in profiles:
         counts[profile] = counts.get(profile, 0) + 1
     ends = {profile: _ends(profile) for profile in counts}
+    told = [1 - profile.delta(ends[profile][1]) for profile in profiles]  # not for certain
+    if math.prod(told) < 1e-9:
+        return MixedProfile(PureProfile(0.0), 1.0)  # any mechanism
     whole = sum(2 * count * ends[profile][1] for profile, count in counts.items())
     step = max(min(near for near, _ in ends.values()) / _FINE, whole / _LARGEST, 1e-9)
     parts = [
@@ -70,7 +75,8 @@ def composed(profiles: Sequence[Profile]) -> Profile:
 def _ends(profile: Profile) -> tuple[float, float]:
     """How far a profile reaches: down to delta = 1e-6, and all of it."""
     losses, _ = profile_points(profile, 2, 2)
-    return max(float(losses[1]), 1e-9), max(float(losses[-1]), 1e-9)
+    near, far = (min(float(loss), _FURTHEST) for loss in (losses[1], losses[-1]))
+    return max(near, 1e-9), max(far, 1e-9)
 
 
 def _losses(profile: Profile, end: float, step: float) -> PrivacyLossDistribution:

@@ -33,9 +33,11 @@ def profile_points(profile: Profile, bulk: int, tail: int) -> tuple[Floats, Floa
         bulk: Number of points where delta is above 1e-6.
         tail: Number of points beyond.
     """
-    least = max(_SMALLEST, 1.001 * float(profile.deltas(np.array([1e9]))[0]))
+    last = float(profile.deltas(np.array([1e9]))[0])
+    least = max(_SMALLEST, 1.001 * last)
     near, far = (_reach(profile, max(level, least)) for level in (1e-6, least))
-    found = np.concatenate([np.linspace(0, near, bulk), np.linspace(near, far, tail)])
+    end = _reach(profile, max(_SMALLEST, (1 + 1e-9) * last))
+    found = np.concatenate([np.linspace(0, near, bulk), np.linspace(near, far, tail), [end]])
     losses = np.unique([float(f"{loss:.8g}") for loss in found.tolist()])
     return losses, np.minimum(profile.deltas(losses), 1.0)
 

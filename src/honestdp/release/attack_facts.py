@@ -7,7 +7,7 @@ from pydantic import Field
 from honestdp.json_files import Part
 from honestdp.privacy.attack import AttackBounds
 from honestdp.privacy.guess import guess_chance
-from honestdp.text import in_100, small, up
+from honestdp.text import in_100, up
 
 DERIVED = (
     "from the privacy profile of this very plan, both directions of neighbours, the worst of the "
@@ -88,6 +88,6 @@ class AttackFacts(Part):
             found += (
                 f" It is no more revealing than one number with Gaussian noise that the record "
                 f"moves by mu = {up(self.mu)} standard deviations, but for a probability of "
-                f"{small(self.aside) if self.aside else 0}."
+                f"{self.aside:.4g}."
             )
         return f"{found} Computed {self.derived}."
