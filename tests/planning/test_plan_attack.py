@@ -21,7 +21,8 @@ from honestdp.procedures.checks import profile_of
 from honestdp.procedures.composition import Composition as ComposeAll
 from honestdp.procedures.random_repeats import RandomRepeats
 from honestdp.procedures.untuned import Untuned
-from search_tables import PROCEDURES, asked
+from honestdp.schema import Numeric
+from search_tables import PROCEDURES, SCHEMA, asked
 
 DELTA = 1e-4
 BEFORE = Composition(Repeated(Gaussian(8.0), 4), Gaussian(6.0))
@@ -53,6 +54,16 @@ def test_questions_before_are_in_it(name: str) -> None:
     assert one.success < both.success
     assert all(x < y for (_, x), (_, y) in zip(one.rates, both.rates, strict=True))
     assert one.mu < both.mu
+
+
+def test_a_plan_has_its_questions_in_it() -> None:
+    """Bounds to be learnt: the search alone would be less revealing."""
+    columns = tuple(Numeric(name=f"w{i}", bounds="learn", outer=(0.0, 9.0)) for i in range(3))
+    plan = make_plan(asked("untuned", schema=SCHEMA.model_copy(update={"columns": columns})))
+    assert plan.questions.event is not None
+    alone = attack_bounds(plan.role_costs.profile(plan.delta), plan.delta)
+    assert plan.attack.success > alone.success * 1.001
+    assert plan.attack.mu > alone.mu * 1.01
 
 
 def test_a_question_and_a_gaussian_are_one_gaussian() -> None:
