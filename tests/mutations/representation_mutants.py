@@ -74,7 +74,8 @@ MUTANTS = [
            "    if before is None:\n        return priced(", "    if True:\n        return priced(",
            EITHER + "[untuned]"),
     Mutant("questions are free before one training", COSTS,
-           "epsilon(Composition(before, whole)", "epsilon(Composition(whole)", EITHER + "[untuned]"),
+           "epsilon(Composition(before, whole)", "epsilon(Composition(whole)",
+           EITHER + "[untuned]"),
     Mutant("questions are free before a search", COSTS,
            "return epsilon_after_gaussian(lambda d: priced(procedure, bound, *runs, d), noise,"
            " delta)",

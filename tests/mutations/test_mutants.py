@@ -10,6 +10,7 @@ import attack_mutants
 import audit_mutants
 import check_mutants
 import engine_mutants
+import evaluation_mutants
 import face_mutants
 import ledger_mutants
 import neighbour_mutants
@@ -28,7 +29,7 @@ LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
     check_mutants, representation_mutants, subset_mutants, public_mutants,
-    attack_mutants,
+    attack_mutants, evaluation_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

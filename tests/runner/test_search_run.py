@@ -168,7 +168,7 @@ def opened(plan, rows=None, seed=1) -> EncodedRows:
 def test_rows_are_where_the_split_says():
     plan = make_plan(asked("composition"))
     data, encoded = opened(plan), SCHEMA.encode(table())
-    training, validation, test = split(plan)
+    training, validation, _ = split(plan)
     for part, rows in ((data.train.rows, training), (data.validation, validation)):
         held = part.dense(torch.arange(len(part))).numpy()
         assert np.array_equal(held, np.asarray(encoded.inputs)[rows])

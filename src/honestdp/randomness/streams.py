@@ -49,7 +49,7 @@ class Purpose(IntEnum):
 MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt
 
 # Drawn from the root that a resumed run keeps: what it has begun to write must not change.
-KEPT = (Purpose.COINS, Purpose.SUBSET, Purpose.TEST)
+KEPT = (Purpose.COINS, Purpose.SUBSET)
 
 
 class Randomness:
