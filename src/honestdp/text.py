@@ -41,9 +41,8 @@ def down(value: float) -> str:
 
 
 def in_100(share: float) -> str:
-    """A share as so many in 100, one decimal, rounded up: of a bound that is rounded up by 5e-13
-    or more, never below what it bounds."""
-    return f"{math.ceil(1000 * share - 5e-10) / 10:g}"
+    """A share as so many in 100, one decimal, never below the value (but for the last bit)."""
+    return f"{math.ceil(1000 * share) / 10:g}"
 
 
 def small(value: float) -> str:

@@ -106,6 +106,6 @@ MUTANTS = [
            "worst = in_100(guess_chance(epsilon, delta))", "worst = right",
            PAGE + "::test_the_figure_of_the_release_and_the_worst_case"),
     Mutant("attack: figures are rounded down", "text.py",
-           "math.ceil(1000 * share - 5e-10) / 10", "math.floor(1000 * share) / 10",
+           "math.ceil(1000 * share) / 10", "math.floor(1000 * share) / 10",
            PLAN + "::test_it_is_what_the_plan_costs_or_less[untuned]"),
 ]  # fmt: skip

@@ -120,6 +120,8 @@ def success(losses: Floats, deltas: Floats) -> float:
     exact profile t = 0 is the best, by definition of the total variation; for bounds on a
     selection, which are poor near 0, it is another.
     """
+    if deltas[0] == 0:  # nothing is told
+        return 0.5
     shrunk = np.exp(-losses)
     return min(1.0, float(np.min((1 + deltas * shrunk) / (1 + shrunk))) * (1 + _ROUNDING))
 
