@@ -28,7 +28,7 @@ PROCEDURES = {
     "random-repeats": {"papernot-steinke", "profile"},
     "random-subset": {"subset"},
     "threshold": {"profile"},
-    "subset-tuning": {"papernot-steinke", "profile"},
+    "subset-tuning": {"papernot-steinke", "profile", "subset"},
 }
 
 

@@ -10,7 +10,7 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
 from honestdp.privacy.profile import Profile
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.options import LAW, law
 from honestdp.procedures.random_runs import ShapedRuns
