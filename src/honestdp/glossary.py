@@ -8,6 +8,14 @@ GLOSSARY: Final[dict[str, str]] = {
     "epsilon": "How much may be found out about one record, at most. At 0 nothing; at 1 someone "
     "who bets whether a record is real wins at most 74 times in 100 instead of 50; at 3, 96.",
     "delta": "A small chance that epsilon does not hold. It should be far below 1/n for n rows.",
+    "bet": "What an attacker does who knows all other records and says whether one was real. A "
+    "coin is right 50 times in 100; plan, card and report say how often anyone can be, at most.",
+    "privacy profile": "delta at every epsilon, not at one. What an attacker can do follows from "
+    "it, and is mostly much less than the worst case at one epsilon.",
+    "trade-off curve": "However few false alarms an attacker accepts (empty records taken for "
+    "real), how many real records he misses at least. No attack is below it.",
+    "mu": "What is released is no more revealing than one number with Gaussian noise that the "
+    "record moves by mu standard deviations. Smaller is more private.",
     "unit": "Whom epsilon protects: what one row stands for, such as one person or one visit.",
     "schema": "What is public about a table: its columns, their bounds, categories and classes. "
     "Known without looking at the rows, and not protected.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Final
@@ -37,6 +38,11 @@ def up(value: float) -> str:
 def down(value: float) -> str:
     """Four digits, never above the value: for what is left."""
     return _digits(value, ROUND_FLOOR)
+
+
+def in_100(share: float) -> str:
+    """A share as so many in 100, one decimal, never below the value (but for the last bit)."""
+    return f"{math.ceil(1000 * share) / 10:g}"
 
 
 def small(value: float) -> str:

@@ -99,14 +99,14 @@ def test_it_loads_offline_without_a_complaint(page, troubles, asked, pages, kind
 def test_the_plots_are_drawn(page, pages):
     page.goto(pages["composition"])
     page.wait_for_selector("#plot-costs .main-svg")
-    assert drawn(page) == page.locator("[data-figure]").count() == 7
+    assert drawn(page) == page.locator("[data-figure]").count() == 8
     assert page.locator("#plot-costs .scatterlayer .trace").count() == 12
     assert page.locator("#plot-budget .barlayer .point").count() == 2
     assert page.locator("#plot-scores .points .point").count() == 6
     assert page.locator("#plot-scores .errorbars .errorbar").count() == 6
     page.goto(pages["best"])
     page.wait_for_selector("#plot-costs .main-svg")
-    assert drawn(page) == 1
+    assert drawn(page) == 2
     assert page.locator("[role=tab]").count() == 0
 
 
@@ -234,7 +234,7 @@ BAND = "getComputedStyle(document.querySelector('#plot-effect-{} .fills path')).
 def test_effects_are_drawn_in_light_and_dark(page, troubles, pages):
     page.goto(pages["effects"])
     page.wait_for_selector("#plot-effect-1 .main-svg")
-    assert drawn(page) == 3
+    assert drawn(page) == 4
     bars, line = page.locator("#effects .barlayer .point"), page.locator("#effects .js-line")
     assert bars.count() == 3
     assert line.count() >= 1

@@ -9,6 +9,9 @@ from cli_calls import QUICK, complaint
 
 import honestdp
 from honestdp import Ledger
+from honestdp.privacy.attack import AttackBounds
+from honestdp.privacy.guess import guess_chance
+from honestdp.text import in_100
 
 
 def test_a_ledger_for_a_schema_with_wildcards(shell) -> None:
@@ -30,6 +33,11 @@ def test_the_ledger(run, shell) -> None:
     assert "released" in said.out
     found = json.loads(shell("ledger", "show", "visits.ledger", "--json").out)
     assert found["remaining"]["epsilon"] == ledger.remaining().epsilon
+    attack = found["attack"]
+    assert attack.pop("worst_case") == guess_chance(2.0, ledger.opening.delta)
+    assert AttackBounds.from_dict(attack) == ledger.attack()
+    assert 0.5 < attack["success"] < 0.7
+    assert f"right at most {in_100(attack['success'])} times in 100" in said.out
     (charge,) = found["charges"]
     assert charge["epsilon"] == ledger.history()[0].receipt.epsilon
     assert charge["released"] is True
@@ -48,4 +56,7 @@ def test_a_new_ledger(shell) -> None:
     found = json.loads(shell(*words, "--delta", 1e-6, "--json").out)
     assert found["head"] == Ledger.inspect("mine.ledger").head
     assert "already exists" in complaint(shell(*words, "--delta", 1e-6))
-    assert "no charge" in shell("ledger", "show", "mine.ledger").out
+    shown = shell("ledger", "show", "mine.ledger").out
+    assert "no charge" in shown
+    assert "right at most 50 times in 100 with all that was charged so far" in shown
+    assert "at most 95.3 with all that this ledger may ever grant" in shown

@@ -87,9 +87,11 @@ MUTANTS = [
            "        learnt=schemas,\n", "",
            "tests/release/test_card.py::test_what_was_learnt_is_on_it_and_in_the_report"),
     Mutant("questions are free", COSTS,
-           "    if before is None:\n", "    if True:\n", EITHER + "[untuned]"),
+           "    if before is None:\n        return priced(", "    if True:\n        return priced(",
+           EITHER + "[untuned]"),
     Mutant("questions are free before one training", COSTS,
-           "Composition(before, whole)", "Composition(whole)", EITHER + "[untuned]"),
+           "epsilon(Composition(before, whole)", "epsilon(Composition(whole)",
+           EITHER + "[untuned]"),
     Mutant("questions are free before a search", COSTS,
            "return epsilon_after_gaussian(lambda d: priced(procedure, bound, *runs, d), noise,"
            " delta)",

@@ -10,6 +10,8 @@ import pytest
 from honestdp.planner.answers import PlannerInputs, answer, command, read
 from honestdp.planning.affordable import affordable
 from honestdp.planning.costs import cost_table
+from honestdp.privacy.guess import guess_chance
+from honestdp.text import in_100
 
 SMALL = {"n": "2000", "lot_size": "50", "steps": "50", "candidates": "5", "epsilon": "1"}
 FACTS = {"n": 2000, "lot_size": 50, "steps": 50, "candidates": 5, "epsilon": 1.0}
@@ -31,6 +33,12 @@ def test_every_row_of_the_table(planned) -> None:
     assert found["headers"] == planned.headers
     assert found["notes"] == planned.notes
     assert found["delta"] == "1e-05"
+    for row, known in zip(found["rows"], planned.rows, strict=True):
+        assert row["bets"] == (None if known.success is None else in_100(known.success))
+    assert [row["bets"] is None for row in found["rows"]] == [
+        not row["smallest"] for row in found["rows"]
+    ]
+    assert found["worst_bets"] == in_100(guess_chance(1.0, 1e-5))
     assert max(row["share"] for row in found["rows"] if row["smallest"]) == 1
     json.dumps(found, allow_nan=False)
 

@@ -13,11 +13,13 @@ import honestdp
 from honestdp import InputError
 from honestdp.planning.costs import default_delta
 from honestdp.planning.table import _rounded_up
+from honestdp.privacy.guess import guess_chance
+from honestdp.text import in_100
 
 README = {"n": 36177, "lot_size": 250, "steps": 2500, "candidates": 40}
 FIELDS = {
     "procedure", "bound", "shape", "expected_runs", "max_runs",
-    "hit_probability", "epsilon", "delta", "noise_multiplier",
+    "hit_probability", "epsilon", "delta", "noise_multiplier", "success",
 }  # fmt: skip
 PROCEDURES = {
     "untuned": {"rdp-classic", "rdp", "pld"},
@@ -304,3 +306,15 @@ def test_what_a_budget_affords() -> None:
         table = honestdp.cost_table(**{**README, "candidates": k}, noise_multiplier=4)
         assert (row(table, "composition", "pld").epsilon <= 1.0) == fits
     assert set(honestdp.affordable(**job, epsilon=0.1).values()) == {0}
+
+
+def test_the_smallest_bound_of_each_says_what_a_bet_can_do(by_noise, by_epsilon) -> None:
+    for table in (by_noise, by_epsilon):
+        for one in table.rows:
+            assert (one.success is not None) == table.is_smallest(one)
+            if one.success is not None:
+                assert 0.5 < one.success < guess_chance(one.epsilon, one.delta)
+                shape = "" if one.shape is None else f" {one.shape}".removesuffix(".0")
+                assert f"{one.procedure}{shape} {in_100(one.success)}" in table.bets
+        assert table.bets.split("(")[0] in " ".join(str(table).split())
+    assert row(by_epsilon, "untuned", "pld").success == pytest.approx(0.5456, abs=1e-4)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import stat
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from planned_cards import planned
 from releases import GRID, KINDS, SCHEMA, new_ledger, plan_of, released, table
 
 from honestdp import Card, InputError
+from honestdp.privacy.guess import guess_chance
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.inputs import Declared
 from honestdp.report.page import _plotly, report_html, write_report
@@ -19,7 +22,7 @@ from honestdp.report.score_spread import score_noise, score_spread
 from honestdp.report.view_model import Budget, Promise
 from honestdp.runner.run import run
 from honestdp.schema import Categorical, Numeric, Target
-from honestdp.text import SIMULATION, small, up
+from honestdp.text import SIMULATION, in_100, small, up
 
 SCORED = ("mlp", "composition", "pick", "repeats", "threshold", "subset", "module")
 BEST_OF_K = ("repeats", "threshold", "subset")
@@ -84,7 +87,7 @@ def test_it_says_what_the_card_says(kind):
         assert f"{access.what} : {access.mechanism}" in text
     for name in card.winner.setting if card.winner else ():
         assert name in text
-    assert f"at most {Promise.of(card).chance}" in text
+    assert f"at most {Promise.of(card).right} times in 100" in text
     assert ("by a public permutation, from split_seed 0." in text) == (kind in SCORED)
     assert SIMULATION not in page.replace(_plotly(), "")
 
@@ -93,7 +96,7 @@ def test_it_says_what_the_card_says(kind):
 def test_best_of_k_shows_the_winner_alone(kind):
     release, ledger = released(kind)
     page = report_html(release.card, ledger)
-    assert set(figures(page)) == {"costs"}
+    assert set(figures(page)) == {"costs", "trade-off"}
     text = Seen(page).text
     assert "Only the winner is shown" in text
     assert "All 3 candidates" not in text
@@ -108,7 +111,7 @@ def test_best_of_k_shows_the_winner_alone(kind):
 ])  # fmt: skip
 def test_which_candidates_are_drawn(kind, views):
     release, ledger = released(kind)
-    assert set(figures(report_html(release.card, ledger))) == {"costs", *views}
+    assert set(figures(report_html(release.card, ledger))) == {"costs", "trade-off", *views}
 
 
 def test_scores_have_the_noise_that_was_added_and_that_of_sampling():
@@ -154,11 +157,31 @@ def test_the_score_is_not_shown_as_quality():
 def test_the_promise_in_hundred_bets(epsilon, chance):
     card = released("untuned")[0].card
     promised = card.guarantee.model_copy(update={"epsilon": epsilon, "delta": 1e-6})
-    found = Promise.of(card.model_copy(update={"guarantee": promised}))
-    assert found.chance == chance <= found.swapped <= 100
+    found = Promise.of(card.model_copy(update={"guarantee": promised, "attack": None}))
+    assert found.chance == int(found.right) == chance <= int(found.swapped) <= 100
     assert len(found.dots) == 100
     assert found.dots.count("coin") == 50
     assert found.dots.count("wrong") == 100 - chance
+
+
+@pytest.mark.parametrize("kind", ["untuned", "repeats"])
+def test_the_figure_of_the_release_and_the_worst_case(kind):
+    release, ledger = released(kind)
+    card, text = release.card, Seen(report_html(release.card, ledger)).text
+    own, worst = card.attack.success, guess_chance(card.guarantee.epsilon, card.guarantee.delta)
+    assert own < worst - 0.01
+    assert f"right at most {in_100(own)} times in 100" in text
+    assert f"have its \u03b5 and \u03b4 would allow {in_100(worst)}." in text
+    assert in_100(card.attack.rates[0].true_positive) in text
+    assert in_100(ledger.attack().success) in text
+    drawn = figures(report_html(card))["trade-off"]["data"]
+    curve = next(one for one in drawn if one["name"] == "this release")
+    limit = next(one for one in drawn if one["name"] == "the worst case")
+    on = np.linspace(0, 100, 50)
+    assert (np.interp(on, limit["x"], limit["y"]) <= np.interp(on, curve["x"], curve["y"])).all()
+    old = report_html(card.model_copy(update={"attack": None}))
+    assert "trade-off" not in figures(old)
+    assert f"at most {math.ceil(100 * worst)} times in 100" in Seen(old).text
 
 
 def test_a_search_that_ended_with_nothing():

@@ -12,6 +12,7 @@ from outside import SCHEMA, table
 
 from honestdp import Card, InputError, Spec, affordable, cost_table, load, make_plan, run
 from honestdp.privacy import guarantee
+from honestdp.privacy.profile import PureProfile
 from honestdp.procedures import Draw, Request, procedures
 from honestdp.procedures.composition import Composition
 from honestdp.procedures.random_repeats import RandomRepeats
@@ -111,13 +112,15 @@ def test_it_is_in_the_tables_of_costs() -> None:
         ({"to_dict": lambda self: {"name": self.name, "candidates": 9}}, "from_dict"),
         ({"summary": ""}, "summary"),
         ({"max_runs": 1}, "max_runs"),
+        ({"profile": lambda *_: PureProfile(0.2)}, "the profile is too low"),
+        ({"profile": lambda *_: 0.5}, "profile returned a float"),
     ],
 )  # fmt: skip
 def test_what_breaks_it_is_told(broken, words) -> None:
     kind = dataclass(frozen=True)(
         type("Broken", (RandomRepeats,), {"__annotations__": {}, **broken})
     )
-    with pytest.raises(AssertionError, match=words):
+    with pytest.raises((AssertionError, InputError), match=words):
         check_procedure(kind, {"mean_runs": 3.0}, (3,))
 
 

@@ -71,19 +71,22 @@ def show(
     from honestdp.errors import InputError
     from honestdp.ledger import Ledger
     from honestdp.ledger.plans import procedure_name
-    from honestdp.text import columns, down, small, up
+    from honestdp.privacy.guess import guess_chance
+    from honestdp.text import columns, down, in_100, small, up
 
     if entries and not json_:
         raise InputError("--entries goes with --json")
     ledger = Ledger.inspect(path)
     left, history = ledger.remaining(), ledger.history()
-    opening = ledger.opening
+    opening, attack = ledger.opening, ledger.attack()
+    most = guess_chance(opening.epsilon, opening.delta)
     facts: dict[str, Any] = {
         "dataset": opening.dataset,
         "unit": opening.unit,
         "epsilon": opening.epsilon,
         "delta": opening.delta,
         "remaining": {"epsilon": left.epsilon, "delta": left.delta},
+        "attack": {**attack.to_dict(), "worst_case": most},
         "charges": [
             {
                 "charge": charge.receipt.id,
@@ -108,6 +111,9 @@ def show(
         f"for {opening.unit}",
         f"left: epsilon {down(left.epsilon)}, for something of delta 0; a training may cost a "
         "little more (costs compose to less than their sum: try `honestdp tune --dry-run`)",
+        f"a bet on one row: right at most {in_100(attack.success)} times in 100 with all that was "
+        "charged so far (if what each run cost was settled before the first result was seen), "
+        f"at most {in_100(most)} with all that this ledger may ever grant; a coin: 50",
         *(columns(["charge", "epsilon", "delta", "", "model"], rows) if rows else ["no charge"]),
         f"head {ledger.head}",
         *(["(a charge has the number of its entry; its release is an entry too)"] if rows else []),

@@ -184,5 +184,5 @@ def _show(table: CostTable) -> None:
         drawn.add_row(*table.cells(row), style="green" if table.is_smallest(row) else "dim")
     console.print(drawn)
     console.print("* the smallest bound on its procedure and shape", style="dim")
-    for note in table.notes:
+    for note in (table.bets, *table.notes):
         console.print(note, style="dim")

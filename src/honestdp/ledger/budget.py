@@ -12,6 +12,7 @@ schema's fingerprint; nothing is ever computed from the data.
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,10 @@ from honestdp.ledger.chain import (
     unchecked_body,
 )
 from honestdp.ledger.refusal import refusal
-from honestdp.privacy.spending import Budget, Spending
+from honestdp.privacy.attack import AttackBounds, attack_bounds
+from honestdp.privacy.points import MixedProfile
+from honestdp.privacy.profile import PureProfile, TightestProfile
+from honestdp.privacy.spending import Budget, Spending, composed_profile
 from honestdp.schema import Schema
 
 PathLike = str | os.PathLike[str]
@@ -498,6 +502,28 @@ class Ledger:
         """What is left; see `Remaining`."""
         chain = self._read()
         return Remaining(*chain.opening.budget.left(chain.spendings))
+
+    def attack(self) -> AttackBounds:
+        """What nobody can exceed who bets on whether one row was real, having seen all that was
+        charged so far.
+
+        From the profiles stored with the charges; of a charge from before they were stored, from
+        its Renyi curve, its slack and its (epsilon, delta)-DP: see
+        `honestdp.privacy.spending.composed_profile`, whose condition is that what each plan costs
+        was settled before the first result was seen. Whatever was done, no bet about all that the
+        ledger may ever grant is right more often than its total allows (`Budget` is a filter), and
+        no figure here is above that.
+
+        Returns:
+            The bounds; `aside` is what the deltas of the charges add up to.
+        """
+        chain = self._read()
+        spendings = chain.spendings
+        if not spendings:
+            return attack_bounds(PureProfile(0.0), 0.0)
+        most = MixedProfile.of_pair(chain.opening.epsilon, chain.opening.delta)
+        aside = math.fsum(spending.delta for spending in spendings)
+        return attack_bounds(TightestProfile(composed_profile(spendings), most), aside)
 
     def history(self) -> tuple[Charge, ...]:
         """Every charge, oldest first."""

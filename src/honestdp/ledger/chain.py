@@ -31,6 +31,7 @@ import numpy as np
 
 from honestdp.errors import InputError, fail
 from honestdp.privacy.curve import RdpCurve
+from honestdp.privacy.points import PointsProfile
 from honestdp.privacy.spending import Budget, Spending
 
 FORMAT = 1
@@ -210,6 +211,7 @@ def charge_body(
             "slack": spending.slack,
             "largest_loss": _finite(spending.largest_loss),
             "values": [_finite(value) for value in values],
+            **({} if spending.profile is None else {"profile": spending.profile.to_dict()}),
             "plan": dict(plan),
             "plan_fingerprint": fingerprint(plan),
             "nonce": nonce,
@@ -374,6 +376,8 @@ def _charge(
         facts["slack"],
         RdpCurve(np.array(orders), np.array([_number(v) for v in facts["values"]])),
         _number(facts["largest_loss"]),
+        # of charges from before profiles were stored it is unknown
+        PointsProfile.from_dict(facts["profile"]) if "profile" in facts else None,
     )
     plan = facts["plan"]
     if fingerprint(plan) != facts["plan_fingerprint"]:

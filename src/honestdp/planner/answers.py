@@ -15,8 +15,9 @@ from honestdp.errors import InputError, fail
 from honestdp.planning.affordable import MOST, affordable
 from honestdp.planning.costs import cost_table
 from honestdp.planning.table import CostTable, Row
+from honestdp.privacy.guess import guess_chance
 from honestdp.procedures.base import SUBSET_SHARE
-from honestdp.text import small, up
+from honestdp.text import in_100, small, up
 
 # Limits of one request. The slowest request found within them took 17 seconds and 1.2 GB; a lot of
 # one in 10^9 records, a million steps and 10000 candidates did not finish in minutes.
@@ -85,10 +86,12 @@ def table(inputs: PlannerInputs) -> dict[str, Any]:
                 "cells": found.cells(row),
                 "smallest": found.is_smallest(row),
                 "share": (found.answer(row) or 0.0) / largest,
+                "bets": None if row.success is None else in_100(row.success),
             }
             for row in found.rows
         ],
         "notes": found.notes,
+        "worst_bets": in_100(guess_chance(found.inputs.epsilon or 0.0, found.inputs.delta)),
         "point": _point(found),
         "points": [k for k in POINTS if k != inputs.candidates],
     }

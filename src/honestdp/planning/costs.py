@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 from honestdp.errors import InputError, fail, open_unit, positive, positive_integer
+from honestdp.planning.attacks import with_success
 from honestdp.planning.evaluation_words import evaluation_note
 from honestdp.planning.table import CostTable, Inputs, Row
 from honestdp.privacy.calibrate import Shape
@@ -118,10 +119,12 @@ def cost_table(
     )
     options, left_out = _variants(inputs.candidates, inputs.hit_probability, inputs.subset, shapes)
     rows: list[Row] = []
+    of: dict[Row, Procedure] = {}
     for option in options:
         for bound in option.bounds:
             start = next((r.noise_multiplier for r in reversed(rows) if r.noise_multiplier), 2.0)
             rows.append(answer(inputs, job, option, bound, start))
+            of[rows[-1]] = option
         if all(row.epsilon is None for row in rows):  # not even one run: no need to try more
             raise _unreachable(inputs)
     notes = [*NEIGHBOURS, *dict.fromkeys(note for o in options for note in o.assumptions)]
@@ -136,10 +139,15 @@ def cost_table(
         value = getattr(row, field)
         return math.inf if value is None else value
 
-    found = CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
-    least = found.single_run if inputs.epsilon is None else inputs.epsilon
+    table = CostTable(inputs, tuple(sorted(rows, key=order)), tuple(notes))
+    least = table.single_run if inputs.epsilon is None else inputs.epsilon
     told = None if least is None else evaluation_note(inputs.n, least, inputs.delta)
-    return replace(found, notes=tuple(notes) if told is None else (*notes, told))
+    attacked = [
+        with_success(row, of[row], job, inputs) if table.is_smallest(row) else row
+        for row in table.rows
+    ]
+    every = tuple(notes) if told is None else (*notes, told)
+    return replace(table, rows=tuple(attacked), notes=every)
 
 
 def variants(

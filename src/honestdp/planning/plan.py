@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -28,12 +28,16 @@ from honestdp.planning.questions import AboutFit, Questions
 from honestdp.planning.role_costs import RoleCosts
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
+from honestdp.privacy.attack import AttackBounds, attack_bounds
 from honestdp.privacy.events import Event
+from honestdp.privacy.guess import guess_chance
+from honestdp.privacy.points import MixedProfile, PointsProfile
+from honestdp.privacy.profile import Profile, TightestProfile
 from honestdp.privacy.spending import Spending
 from honestdp.procedures import Procedure, Request, Training, automatic_requests
 from honestdp.schema.learn import ROWS
 from honestdp.schema.paid_check import SKIPPED, PaidCheck
-from honestdp.text import down, small, up
+from honestdp.text import down, in_100, small, up
 from honestdp.version import __version__
 
 PUBLIC_FORMAT = 2  # of `Plan.public`; 1 held procedures and events as Python writes them
@@ -132,6 +136,25 @@ class Plan:
     def delta(self) -> float:
         """The delta that the ledger is charged."""
         return self.spending.delta
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The privacy profile of all that the plan does: delta at every epsilon, for the role that
+        it costs the most, questions included; nowhere above what the price says."""
+        own = self.role_costs.profile(self.delta, self.questions.event)
+        return TightestProfile(own, MixedProfile.of_pair(self.epsilon, self.delta))
+
+    @property
+    def charged(self) -> Spending:
+        """`spending` with the profile, as a ledger stores it: with it, what an attacker can do to
+        several releases together is known more closely than from curves."""
+        return replace(self.spending, profile=PointsProfile.of(self.profile))
+
+    @cached_property
+    def attack(self) -> AttackBounds:
+        """What nobody can exceed who bets on whether one row was real, from the plan's own
+        profile; (epsilon, delta) is the worst case of all plans that cost the same."""
+        return attack_bounds(self.profile, self.delta)
 
     @property
     def request(self) -> Request:
@@ -376,6 +399,8 @@ class Plan:
             f"  model: {self._models()}",
             f"  training: {n} rows, lots of {self.training.lot_size}, {self.training.steps} steps, "
             f"noise multiplier {self.noise_multiplier:g}",
+            f"  a bet on one row: right at most {in_100(self.attack.success)} times in 100 (a "
+            f"coin: 50; the worst case at this epsilon: {self._worst_bets})",
         ]
         if self._could_try_models:
             lines.insert(2, f"  {NO_PORTFOLIO}")
@@ -395,6 +420,10 @@ class Plan:
         lines += [f"  {question.line}" for question in self.questions]
         lines += [f"  not honestdp's own, taken at its word: {one}" for one in self.outside]
         return "\n".join([*lines, f"  what leaves: {self.procedure.leaves}"])
+
+    @property
+    def _worst_bets(self) -> str:
+        return in_100(guess_chance(self.epsilon, self.delta))
 
     def _evaluation_lines(self) -> list[str]:
         if self.test_noise is None:

@@ -18,10 +18,12 @@ from honestdp.errors import fail
 from honestdp.privacy import guarantee
 from honestdp.privacy.after_gaussian import epsilon_after_gaussian
 from honestdp.privacy.calibrate import round_up
+from honestdp.privacy.composed import composed
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Composition, Event, Gaussian, Pure
+from honestdp.privacy.profile import CurveProfile, LargestProfile, Profile, TightestProfile
 from honestdp.procedures import Procedure
-from honestdp.procedures.checks import curve_of, priced
+from honestdp.procedures.checks import curve_of, priced, profile_of
 from honestdp.units import LARGEST_NOISE
 
 
@@ -108,6 +110,17 @@ class RoleCosts:
             found = found.maximum(guarantee.rdp_curve(self.testing))
         return found
 
+    def profile(self, delta: float, before: Event | None = None) -> Profile:
+        """The largest of the roles' privacy profiles, with the questions that every record answers
+        before: a record has one role, so this bounds what can be told about any."""
+        found = [profile_after(self.procedure, before, self._trains, delta)]
+        if self.scoring is not None:
+            found.append(profile_after(self.procedure.validation, before, self._scores, delta))
+        if self.testing is not None:
+            asked = self.testing if before is None else Composition(before, self.testing)
+            found.append(guarantee.profile(asked))
+        return LargestProfile(*found)
+
     @property
     def _trains(self) -> tuple[Event, Event]:
         return self.training, self.training
@@ -150,6 +163,30 @@ def priced_after(
         return guarantee.epsilon(Composition(before, whole), delta, bound)  # type: ignore[arg-type]
     noise = guarantee.gaussian_noise(before)
     return epsilon_after_gaussian(lambda d: priced(procedure, bound, *runs, d), noise, delta)
+
+
+def profile_after(
+    procedure: Procedure, before: Event | None, runs: tuple[Event, Event], delta: float
+) -> Profile:
+    """The privacy profile of a procedure and of the Gaussian questions that are answered before it.
+
+    Composed as `priced_after` composes them; where the procedure is not one event, by the theorem
+    of `composed`, or by its Renyi curve where that is smaller.
+
+    Args:
+        procedure: The procedure.
+        before: The questions, Gaussians without sampling; None: there are none.
+        runs: What one run, and the training after the search, cost the record.
+        delta: The delta of the plan.
+    """
+    if before is None:
+        return profile_of(procedure, *runs, delta)
+    whole = procedure.event(runs[0])
+    if whole is not None and is_one_event(procedure, runs, delta):
+        return guarantee.profile(Composition(before, whole))
+    both = composed([guarantee.profile(before), profile_of(procedure, *runs, delta)])
+    curve = curve_of(procedure, *runs, delta) + guarantee.rdp_curve(before)
+    return TightestProfile(both, CurveProfile(curve))
 
 
 def is_one_event(procedure: Procedure, runs: tuple[Event, Event], delta: float) -> bool:

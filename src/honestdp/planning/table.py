@@ -13,7 +13,8 @@ from textwrap import fill
 from typing import Any
 
 from honestdp.privacy.calibrate import Shape
-from honestdp.text import columns
+from honestdp.privacy.guess import guess_chance
+from honestdp.text import columns, in_100
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,11 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Row:
-    """One procedure under one bound; a field is None where it does not apply."""
+    """One procedure under one bound; a field is None where it does not apply.
+
+    success: The largest share of right bets on whether one record was real (a coin: 0.5), by the
+    procedure's own privacy profile; of the smallest bound on each procedure and shape only.
+    """
 
     procedure: str
     bound: str
@@ -58,6 +63,7 @@ class Row:
     epsilon: float | None
     delta: float
     noise_multiplier: float | None
+    success: float | None = None
 
 
 @dataclass(frozen=True)
@@ -144,13 +150,30 @@ class CostTable:
             _rounded_up(ratio, 2),
         )
 
+    @property
+    def bets(self) -> str:
+        """How often a bet on one record can be right under each procedure, in a sentence."""
+        told = "; ".join(
+            f"{row.procedure}{'' if row.shape is None else f' {_shape(row.shape)}'} "
+            f"{in_100(row.success)}"
+            for row in self.rows
+            if row.success is not None
+        )
+        worst = ""
+        if self.inputs.epsilon is not None:
+            most = in_100(guess_chance(self.inputs.epsilon, self.inputs.delta))
+            worst = f"; the worst case at this epsilon: {most}"
+        beside = f"a coin: 50{worst}"
+        return f"Right bets in 100 on whether one record was real, at most ({beside}): {told}."
+
     def to_dict(self) -> dict[str, Any]:
         """The inputs and the rows as dicts of numbers and texts."""
         return {"inputs": asdict(self.inputs), "rows": [asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:
         lines = columns(self.headers, [self.cells(row) for row in self.rows], left=3)
-        notes = [fill(note, 98, subsequent_indent="  ") for note in self.notes]
+        said = (self.bets, *self.notes)
+        notes = [fill(note, 98, subsequent_indent="  ") for note in said]
         mark = "* the smallest bound on its procedure and shape"
         return "\n".join([str(self.inputs), "", *lines, "", mark, *notes])
 
@@ -167,7 +190,7 @@ class CostTable:
             line(self.cells(row), "td", "font-weight:600" if self.is_smallest(row) else "")
             for row in self.rows
         )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in (self.bets, *self.notes))
         return (
             f"<div><p>{escape(str(self.inputs))}</p>"
             f"<table><thead>{line(self.headers, 'th')}</thead><tbody>{rows}</tbody></table>"

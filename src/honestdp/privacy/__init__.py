@@ -8,6 +8,9 @@
     selection   one function per theorem on selecting among private runs
     calibrate   from a budget back to noise, candidates or the law of K
     guess       what (epsilon, delta) means to someone who bets
+    attack      what a mechanism's own profile means to him: bets, trade-off, mu
+    points      profiles that are stored, priced or known as a pair
+    composed    mechanisms that are known by profiles alone, composed
     spending    what plans cost together, and how adaptive spending stays within a budget
 
 Neighbours, everywhere: two tables of the same public size n that differ in one record,

@@ -211,6 +211,10 @@ class LargestProfile(Profile):
     def delta(self, epsilon: float) -> float:
         return max(profile.delta(epsilon) for profile in self.profiles)
 
+    def deltas(self, epsilons: Floats) -> Floats:
+        found: Floats = np.max([profile.deltas(epsilons) for profile in self.profiles], axis=0)
+        return found
+
     def epsilon(self, delta: float) -> float:
         return max(profile.epsilon(delta) for profile in self.profiles)
 
@@ -223,6 +227,10 @@ class TightestProfile(Profile):
 
     def delta(self, epsilon: float) -> float:
         return min(profile.delta(epsilon) for profile in self.profiles)
+
+    def deltas(self, epsilons: Floats) -> Floats:
+        found: Floats = np.min([profile.deltas(epsilons) for profile in self.profiles], axis=0)
+        return found
 
     def epsilon(self, delta: float) -> float:
         return min(profile.epsilon(delta) for profile in self.profiles)

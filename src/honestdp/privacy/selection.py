@@ -150,6 +150,10 @@ class BestOf(Profile):
     def delta(self, epsilon: float) -> float:
         return min(1.0, self.multiplier * self._run.delta(max(0.0, epsilon - self.shift)))
 
+    def deltas(self, epsilons: Floats) -> Floats:
+        inner = self._run.deltas(np.maximum(0.0, epsilons - self.shift))
+        return np.minimum(1.0, self.multiplier * inner)
+
     def epsilon(self, delta: float) -> float:
         open_unit("delta", delta)
         inner = self._run.epsilon(min(delta / self.multiplier, 1 - 1e-15))

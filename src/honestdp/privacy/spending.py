@@ -30,7 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from honestdp.errors import fail, instance, not_negative, open_unit, positive
+from honestdp.privacy.composed import composed
 from honestdp.privacy.curve import RdpCurve, gaussian, pure
+from honestdp.privacy.points import MixedProfile, PointsProfile
+from honestdp.privacy.profile import CurveProfile, Profile, PureProfile, TightestProfile
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +48,7 @@ class Spending:
 
     epsilon, delta: the tightest statement known of the plan alone. largest_loss: of the part
     without slack, the divergence of order infinity; infinite where only the curve is known.
+    profile: Of the whole plan, where known. It tells what an attacker can do; no budget reads it.
     """
 
     epsilon: float
@@ -52,6 +56,7 @@ class Spending:
     slack: float
     curve: RdpCurve
     largest_loss: float = math.inf
+    profile: PointsProfile | None = None
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta", "slack"):
@@ -101,8 +106,29 @@ class Spending:
         values = [exact.get(a, between) for a, between in zip(orders, line.tolist(), strict=True)]
         bounded = np.minimum(np.array(values), self.largest_loss)
         return Spending(
-            self.epsilon, self.delta, self.slack, RdpCurve(wanted, bounded), self.largest_loss
+            self.epsilon,
+            self.delta,
+            self.slack,
+            RdpCurve(wanted, bounded),
+            self.largest_loss,
+            self.profile,
         )
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """All that it states, as values that compare."""
+        curve = (*self.curve.orders.tolist(), *self.curve.values.tolist())
+        points = None if self.profile is None else str(self.profile.to_dict())
+        return self.epsilon, self.delta, self.slack, curve, self.largest_loss, points
+
+    def best_profile(self) -> Profile:
+        """The smallest privacy profile that any of its statements gives: the pair, the curve and
+        the largest loss up to the slack, and the profile where it is known."""
+        found: list[Profile] = [MixedProfile.of_pair(self.epsilon, self.delta)]
+        found.append(MixedProfile(CurveProfile(self.curve), self.slack))
+        if self.largest_loss < math.inf:
+            found.append(MixedProfile(PureProfile(self.largest_loss), self.slack))
+        return TightestProfile(*found, *([] if self.profile is None else [self.profile]))
 
 
 def compose(spendings: Sequence[Spending]) -> Spending:
@@ -120,6 +146,19 @@ def compose(spendings: Sequence[Spending]) -> Spending:
     if total.slack < total.delta < 1:
         epsilon = min(epsilon, curve.epsilon(total.delta - total.slack))
     return Spending(epsilon, total.delta, total.slack, curve, total.largest_loss)
+
+
+def composed_profile(spendings: Sequence[Spending]) -> Profile:
+    """The privacy profile of several plans together: delta at every epsilon.
+
+    Theorem: the smaller, at each point, of the profiles composed as losses (`composed`), and of
+    what curves, slacks and pairs add up to (`compose`).
+    Condition, as for `compose`: what each plan costs was settled before the first result was seen.
+    What a plan does may depend on earlier results; whether and at what cost it is made may not.
+    """
+    shared: dict[tuple[object, ...], Profile] = {}  # equal ones are composed faster
+    own = [shared.setdefault(s.facts, s.best_profile()) for s in spendings]
+    return TightestProfile(composed(own), compose(spendings).best_profile())
 
 
 def default_orders(epsilon: float, delta: float) -> tuple[float, ...]:

@@ -41,7 +41,11 @@ class TwoWayTail:
     @classmethod
     def of(cls, profile: Profile) -> TwoWayTail:
         """The tail of a profile that holds in both directions, by the points of its table."""
-        t, delta = profile.table
+        return cls.of_points(*profile.table)
+
+    @classmethod
+    def of_points(cls, t: Floats, delta: Floats) -> TwoWayTail:
+        """The same by points (t, delta) of a profile, t >= 0 and rising."""
         delta = np.minimum(delta, 1.0)
         shrunk = np.exp(-t)
         slopes = np.concatenate([[0.0], shrunk * _UP, np.exp(t) * _UP])

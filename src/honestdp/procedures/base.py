@@ -20,6 +20,7 @@ from honestdp.privacy import formats
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, training
+from honestdp.privacy.profile import Profile
 from honestdp.privacy.run_count import LARGEST_DRAW, RunCount
 from honestdp.procedures.draws import Coin, Draw, Outcome, ranked
 from honestdp.procedures.options import Options
@@ -280,6 +281,23 @@ class Procedure(ABC):
         Returns:
             The smallest of the Renyi bounds that hold, independent of the bound of `price`.
         """
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile | None:
+        """Compute a privacy profile of the whole procedure, delta at every epsilon, where one is
+        known that is tighter than what `price` and `curve` say together.
+
+        It tells what an attacker can do; nothing is charged by it. If a subclass has a `price`,
+        `curve` or `event` of its own, one that it inherits is not asked.
+
+        Args:
+            run: What one candidate's run costs the record.
+            final: What the training after the search costs it, where there is one.
+            delta: The delta of the plan; it only selects the orders of curves.
+
+        Returns:
+            The profile, of both directions of neighbours; by default None.
+        """
+        return None
 
     @property
     def validation(self) -> Procedure:

@@ -15,6 +15,8 @@ from typing import Any
 from honestdp.errors import InputError, fail, one_line
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
+from honestdp.privacy.points import PricedProfile
+from honestdp.privacy.profile import CurveProfile, Profile, TightestProfile
 from honestdp.procedures.base import THEOREMS, Procedure
 
 
@@ -132,3 +134,43 @@ def curve_of(procedure: Procedure, run: Event, final: Event, delta: float) -> Rd
         remedy = f"curve returned a {type(found).__name__}; return an RdpCurve"
         raise fail("procedure", procedure.name, remedy)
     return found
+
+
+def profile_of(procedure: Procedure, run: Event, final: Event, delta: float) -> Profile:
+    """A procedure's own `profile`; where it has none, what its prices and its curve say.
+
+    Each of its bounds is a theorem that holds for it, whichever a plan is accounted by, so the
+    smallest counts at each point.
+
+    Args:
+        procedure: The procedure.
+        run: As for `Procedure.profile`, like the others.
+        final: What the training after the search costs it, where there is one.
+        delta: The delta of the plan.
+
+    Raises:
+        InputError: If a method returns something else than the contract says.
+    """
+    if _says_itself(type(procedure)):
+        found: object = procedure.profile(run, final, delta)
+        if isinstance(found, Profile):
+            return found
+        if found is not None:
+            remedy = f"profile returned a {type(found).__name__}; return a Profile, or None"
+            raise fail("procedure", procedure.name, remedy)
+
+    def of(bound: str) -> Profile:
+        return PricedProfile(lambda d: priced(procedure, bound, run, final, d))
+
+    curve = CurveProfile(curve_of(procedure, run, final, delta))
+    return TightestProfile(curve, *(of(bound) for bound in procedure.bounds))
+
+
+def _says_itself(kind: type[Procedure]) -> bool:
+    """Whether no class has a cost of its own below the one that has the profile: that would be the
+    profile of another procedure."""
+
+    def place(name: str) -> int:
+        return next(i for i, one in enumerate(kind.__mro__) if name in vars(one))
+
+    return all(place("profile") <= place(name) for name in ("price", "curve", "event"))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from honestdp.privacy import guarantee
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Repeated
+from honestdp.privacy.profile import Profile
 from honestdp.procedures import procedures
 from honestdp.procedures.base import Procedure
 from honestdp.procedures.draws import Coin, Draw, Outcome, every_setting_once, ranked
@@ -57,6 +58,9 @@ class Composition(Procedure):
 
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         return guarantee.epsilon(self.event(run), delta, bound)  # type: ignore[arg-type]
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return guarantee.profile(self.event(run))
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         return guarantee.rdp_curve(self.event(run))

@@ -9,6 +9,7 @@ from typing import Any
 from honestdp.privacy import guarantee, selection
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
+from honestdp.privacy.profile import Profile
 from honestdp.privacy.run_count import RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.options import LAW, law
@@ -52,3 +53,6 @@ class RandomRepeats(ShapedRuns):
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         return guarantee.rdp_curve(Selection(run, self.runs))
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return guarantee.profile(Selection(run, self.runs))

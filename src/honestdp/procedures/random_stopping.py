@@ -10,6 +10,7 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import stopping_probability
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
+from honestdp.privacy.profile import Profile
 from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import Capped, geometric
 from honestdp.procedures import procedures
@@ -63,3 +64,6 @@ class RandomStopping(RandomRuns):
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         return guarantee.rdp_curve(Selection(run, self.law))
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return guarantee.profile(Selection(run, self.law))

@@ -11,6 +11,7 @@ from honestdp.errors import InputError, fail, open_unit
 from honestdp.privacy import guarantee
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
+from honestdp.privacy.profile import CurveProfile, Profile, TightestProfile
 from honestdp.privacy.random_subset import check_subset_law, random_subset, random_subset_rdp
 from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import Tabulated
@@ -85,6 +86,10 @@ class RandomSubset(RandomRuns):
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         profile = guarantee.profile(run)
         return random_subset_rdp(guarantee.rdp_curve(run), profile, self.runs, self.candidates)
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        found = random_subset(guarantee.profile(run), self.runs, self.candidates)
+        return TightestProfile(found, CurveProfile(self.curve(run, final, delta)))
 
     def draws(self, settings: int, coin: Coin) -> list[Draw]:
         return subset_draws(self.runs, settings, coin)

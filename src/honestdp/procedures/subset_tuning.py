@@ -13,6 +13,7 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
+from honestdp.privacy.profile import CurveProfile, Profile
 from honestdp.privacy.random_subset import check_subset_law, random_subset_rdp
 from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import Tabulated
@@ -153,6 +154,9 @@ class SubsetTuning(ShapedRuns):
         else:
             tuning = self._without_repeats(one, run)
         return self._after(tuning, final, delta)
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return CurveProfile(self.curve(run, final, delta))
 
     def _without_repeats(self, one: RdpCurve, run: Event) -> RdpCurve:
         return random_subset_rdp(one, guarantee.profile(run), self._table, self.candidates)

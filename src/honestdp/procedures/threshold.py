@@ -12,6 +12,7 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import stopping_probability
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
+from honestdp.privacy.profile import CurveProfile, Profile, TightestProfile
 from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import Capped, geometric
 from honestdp.procedures import procedures
@@ -64,6 +65,9 @@ class Threshold(RandomRuns):
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         return selection.best_of_as_curve(guarantee.rdp_curve(run), self._bound(run))
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return TightestProfile(self._bound(run), CurveProfile(self.curve(run, final, delta)))
 
     def _bound(self, run: Event) -> selection.BestOf:
         return selection.threshold(guarantee.profile(run), self.gamma, self.cap)

@@ -10,6 +10,7 @@ from honestdp.errors import fail
 from honestdp.privacy import guarantee
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
+from honestdp.privacy.profile import Profile
 from honestdp.procedures import procedures
 from honestdp.procedures.base import Procedure
 from honestdp.procedures.draws import Coin, Draw, every_setting_once
@@ -50,6 +51,9 @@ class Untuned(Procedure):
 
     def price(self, bound: str, run: Event, final: Event, delta: float) -> float:
         return guarantee.epsilon(run, delta, bound)  # type: ignore[arg-type]
+
+    def profile(self, run: Event, final: Event, delta: float) -> Profile:
+        return guarantee.profile(self.event(run))
 
     def curve(self, run: Event, final: Event, delta: float) -> RdpCurve:
         return guarantee.rdp_curve(run)

@@ -26,6 +26,7 @@ from honestdp.planning.about import ABOUT, About
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
 from honestdp.procedures import procedures
 from honestdp.release import card_prose
+from honestdp.release.attack_facts import AttackFacts
 from honestdp.release.card_fields import (
     Audit,
     Code,
@@ -43,7 +44,7 @@ FORMAT: Final = 2
 LATER = (
     "metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation",
     "variant", "neighbour_relation", "rows_per_unit", "release_type", ABOUT, "publication_date",
-    "utility", "utility_by_group", "audit", "timing", "code",
+    "utility", "utility_by_group", "audit", "timing", "code", "attack",
 )  # fmt: skip
 
 # Declared public, and false, if the metric's value is no mean over rows: its noise is then not that
@@ -240,6 +241,7 @@ class Card(Part):
         audit: How `audit_lower_bound` was found; None without an audit.
         timing: What the time that the run took may show, which the guarantee does not cover.
         code: Version and commit of honestdp.
+        attack: What nobody can exceed who bets on one row; None on earlier cards.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -283,6 +285,7 @@ class Card(Part):
     audit: Audit | None = None
     timing: Timing | None = None
     code: Code | None = None
+    attack: AttackFacts | None = None
 
     @property
     def metric(self) -> MetricFacts:
@@ -401,6 +404,7 @@ class Card(Part):
             "",
             *([simulated, ""] if self.mark else []),
             self.guarantee.statement,
+            *([] if self.attack is None else [self.attack.sentences(bool(self.mark))]),
             "",
             f"Protected: {self.unit}. {self.contribution}",
             f"Neighbours: {self.neighbours}",

@@ -15,6 +15,7 @@ from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
 from honestdp.planning.questions import Questions
 from honestdp.privacy import guarantee
+from honestdp.release.attack_facts import AttackFacts
 from honestdp.release.card import (
     METRIC_IS_MEAN,
     Access,
@@ -133,6 +134,7 @@ def build_card(
         chosen_on=spec.chosen_on,
         evaluation=evaluation,
         **card_facts(plan, len(others) + (winner is not None), evaluation, day),
+        attack=AttackFacts.of(plan.attack, plan.epsilon, plan.delta),
     )
 
 

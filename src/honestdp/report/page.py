@@ -25,6 +25,7 @@ from honestdp.release.card import Card
 from honestdp.release.card_prose import said
 from honestdp.release.verify import verify
 from honestdp.report import view_model
+from honestdp.report.attack_figure import trade_off_figure
 from honestdp.report.candidate_figures import Candidates
 from honestdp.report.effect_figures import EffectPanels
 from honestdp.report.evaluation_view import Quality
@@ -32,7 +33,7 @@ from honestdp.report.figures import Costs, Figure, budget_figure, plain
 from honestdp.report.inputs import Declared, TestResults
 from honestdp.report.offline import policy
 from honestdp.run_files import CARD, REPORT, TESTED
-from honestdp.text import small, up
+from honestdp.text import in_100, small, up
 
 if TYPE_CHECKING:
     from honestdp.release.effects import Effects
@@ -136,6 +137,8 @@ def _page(
     budget = None if ledger is None or charge is None else view_model.Budget.of(ledger, charge)
     costs, candidates = Costs(card, declared), Candidates.of(card, declared)
     figures: dict[str, Figure] = {"costs": costs.figure}
+    if card.attack is not None and not card.mark:
+        figures["trade-off"] = trade_off_figure(card, card.attack)
     if budget is not None and len(budget.points) > 1:
         figures["budget"] = budget_figure(budget)
     tabs = [] if candidates is None else _tabs(candidates, figures)
@@ -234,7 +237,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"up": up, "small": small, "shown": view_model.shown}
+    found.filters |= {"up": up, "small": small, "in_100": in_100, "shown": view_model.shown}
     return found
 
 

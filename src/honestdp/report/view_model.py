@@ -18,26 +18,33 @@ from honestdp.report.score_spread import (
     spread_words,
     tuning_share,
 )
-from honestdp.text import down, small, up
+from honestdp.text import down, in_100, small, up
 
 MOST_CHARGES = 100  # shown, the last ones; `honestdp ledger show` has all
 
 
 @dataclass(frozen=True)
 class Promise:
-    """chance: Right guesses in 100, rounded up. swapped: The same if a record may be swapped for
-    another."""
+    """right: Right guesses in 100, a text. chance: Rounded up to a whole number. swapped: The same
+    if a record may be swapped for another. worst: Right guesses in 100 for the most revealing
+    mechanism of this epsilon and delta; empty where no other figure is known."""
 
+    right: str
     chance: int
-    swapped: int
+    swapped: str
+    worst: str = ""
 
     @classmethod
     def of(cls, card: Card) -> Promise:
         epsilon, delta = card.guarantee.epsilon, card.guarantee.delta
-        return cls(
-            math.ceil(100 * guess_chance(epsilon, delta)),
-            math.ceil(100 * guess_chance_swapped(epsilon, delta)),
-        )
+        attack = card.attack
+        if attack is None:  # an earlier card
+            chance = math.ceil(100 * guess_chance(epsilon, delta))
+            swapped = math.ceil(100 * guess_chance_swapped(epsilon, delta))
+            return cls(str(chance), chance, str(swapped))
+        right = in_100(attack.success)
+        worst = in_100(guess_chance(epsilon, delta))
+        return cls(right, math.ceil(float(right)), in_100(attack.swapped), worst)
 
     @property
     def verdict(self) -> str:
@@ -176,6 +183,7 @@ class Budget:
     points: list[tuple[int, float, float]]
     own_number: int
     chance: int  # right guesses in 100 about all that it may ever grant
+    right: str  # about all that was charged so far
 
     @classmethod
     def of(cls, ledger: Ledger, own: Charge) -> Budget:
@@ -205,6 +213,7 @@ class Budget:
             ],
             own_number=number,
             chance=math.ceil(100 * guess_chance(opening.epsilon, opening.delta)),
+            right=in_100(ledger.attack().success),
         )
 
     @property

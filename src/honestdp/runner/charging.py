@@ -90,7 +90,7 @@ def _charge(
     public = plan.public()
     if receipt is None:
         receipt = _unused(plan, ledger, journal)
-        receipt = receipt or ledger.reserve(plan.spending, public, journal.nonce)
+        receipt = receipt or ledger.reserve(plan.charged, public, journal.nonce)
         journal.use(journal.nonce or "", receipt.id)
         return receipt
     charge = ledger.check(receipt)

@@ -15,6 +15,7 @@ from honestdp.errors import InputError
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Pure, training
 from honestdp.procedures import Draw, Outcome, Procedure
+from honestdp.procedures.checks import profile_of
 from honestdp.procedures.draws import Coin
 from honestdp.randomness import Purpose, Randomness
 
@@ -127,6 +128,9 @@ def _check_price(procedure: Procedure) -> None:
     )
     assert (curve.values >= 0).all(), "curve: is negative somewhere"
     assert curve.epsilon(DELTA) < math.inf, "curve: gives no finite epsilon"
+    profile = profile_of(procedure, run, run, DELTA)
+    deltas = [profile.delta(t) for t in (0.0, 0.1, 1.0)]
+    assert 1 >= deltas[0] >= deltas[1] >= deltas[2] >= 0, "profile: delta must fall with epsilon"
 
 
 def _coins(seed: int) -> Coin:
@@ -262,6 +266,7 @@ def _check_against_an_attacker(procedure: Procedure, loss: float = 0.5) -> None:
         priced = min(procedure.price(b, event, event, DELTA) for b in procedure.bounds)
     except InputError:  # its theorems do not price pure mechanisms
         return
+    told = profile_of(procedure, event, event, DELTA)
     for one, other in (seen, seen[::-1]):
         delta = sum(max(0.0, one[o] - math.exp(priced) * other[o]) for o in one)
         error = 4 / math.sqrt(_SEARCHES) * (len(one) > 1) * 0.05
@@ -269,3 +274,9 @@ def _check_against_an_attacker(procedure: Procedure, loss: float = 0.5) -> None:
             f"price: epsilon {priced:.3f} at delta {DELTA:g} for runs of epsilon {loss:g}, but "
             f"what is released has a delta of {delta:.3g}: the price is too low"
         )
+        for t in (0.0, loss / 4, loss / 2):
+            found = sum(max(0.0, one[o] - math.exp(t) * other[o]) for o in one)
+            assert found <= told.delta(t) + error, (
+                f"profile: delta {told.delta(t):.3g} at epsilon {t:g} for runs of epsilon "
+                f"{loss:g}, but what is released has {found:.3g}: the profile is too low"
+            )

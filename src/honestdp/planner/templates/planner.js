@@ -160,6 +160,7 @@ function showTable(table) {
     if (runs !== "-") facts.push(runs + (runs === "1" ? " run" : " runs expected"));
     if (hit !== "-") facts.push("finds the best with probability " + hit);
     first.append(element("small", "", facts.join(" · ")));
+    if (row.bets !== null) first.append(element("small", "bets", `a bet on one record is right at most ${row.bets} times in 100`));
     if (row.smallest) {
       const bar = element("div", "bar");
       bar.style.width = Math.max(1, 100 * row.share) + "%";
@@ -171,6 +172,7 @@ function showTable(table) {
   });
   best?.classList.add("best");
   $("rows").replaceChildren(...rows);
+  $("worst-bets").textContent = table.worst_bets;
   $("notes").replaceChildren(...table.notes.map((note) => element("li", "", note)));
   $("command").textContent = table.command;
   $("part-table").classList.remove("stale");
