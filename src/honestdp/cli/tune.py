@@ -110,6 +110,22 @@ def command(
         str | None,
         typer.Option(metavar="COLUMN", help="Say how good it is for each value of this column."),
     ] = None,
+    calibration_share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X",
+            help="Share of rows held out to correct the model's probabilities by; 0: none. By "
+            "default a twentieth where rows are many enough.",
+        ),
+    ] = None,
+    decision_threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P",
+            help="Probability above which the answer is the second of two classes; balanced: its "
+            "share; cost:5: where missing it costs 5 times a false alarm. By default 0.5.",
+        ),
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="By default from the rows.")
     ] = None,
@@ -178,15 +194,23 @@ def command(
         "test": test, "public": public, "seed": seed, "delimiter": delimiter, "decimal": decimal,
         "encoding": encoding, "sheet": sheet, "query": query, "groups": groups,
         "test_share": None if test_share in (None, "auto") else number(test_share or ""),
+        "calibration_share": _number_or_text(calibration_share),
+        "decision_threshold": _number_or_text(decision_threshold),
         "check": False if no_check else None,
     }  # fmt: skip
     console = Console(json_, quiet)
     config = TuneConfig.of(spec, flags, further or ())
     holds_out = "test" not in config.values and not _is_adult(config)  # public rows say how good
-    config = TuneConfig(
-        {"check": True, **({"test_share": "auto"} if holds_out else {}), **config.values}
-    )
-    _tune(config, console, dry_run=dry_run, yes=yes)
+    by_default = {"check": True, "calibration_share": "auto"}
+    by_default |= {"test_share": "auto"} if holds_out else {}
+    _tune(TuneConfig(by_default | config.values), console, dry_run=dry_run, yes=yes)
+
+
+def _number_or_text(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text  # for the spec to judge
 
 
 def resume(

@@ -20,9 +20,11 @@ from honestdp.errors import fail, positive_integer
 
 @dataclass(frozen=True)
 class Loss:
-    """`classes` = 0: real targets."""
+    """`classes` = 0: real targets. cut: The output above which the second of two classes is the
+    answer."""
 
     classes: int
+    cut: float = 0.0
 
     @classmethod
     def of(cls, classes: int | None) -> Loss:
@@ -76,7 +78,7 @@ class Loss:
         """The predicted class (integer), or the predicted value."""
         if not self.classes:
             return outputs.squeeze(-1)
-        return (outputs.squeeze(-1) > 0).long() if self.classes == 2 else outputs.argmax(-1)
+        return (outputs.squeeze(-1) > self.cut).long() if self.classes == 2 else outputs.argmax(-1)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """[..., class]"""

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from honestdp.engine.answers import PLAIN, Answers
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
 from honestdp.errors import InputError, fail, one_line
@@ -56,7 +57,12 @@ def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples
 
 
 def cell_counts(
-    cells: Cells, count: int, model: Model, params: Tensor, examples: Examples
+    cells: Cells,
+    count: int,
+    model: Model,
+    params: Tensor,
+    examples: Examples,
+    answers: Answers = PLAIN,
 ) -> Tensor:
     """Count the rows of each cell, for every candidate. Sensitive.
 
@@ -71,14 +77,16 @@ def cell_counts(
         model: The model.
         params: [candidate, parameter].
         examples: The rows.
+        answers: How its outputs are corrected, and where the answer changes.
 
     Returns:
         The counts, [candidate, cell].
     """
+    loss = answers.loss(model.loss)
     found = torch.zeros(len(params), count + 1, dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
-        finite = torch.where(outputs.isfinite(), outputs, 0.0)
-        cell = cells(model.loss, finite, targets).expand(len(params), len(targets)).long()
+        finite = answers.outputs(torch.where(outputs.isfinite(), outputs, 0.0))
+        cell = cells(loss, finite, targets).expand(len(params), len(targets)).long()
         inside = (cell >= 0) & (cell < count) & (present > 0)
         cell = torch.where(inside, cell, count)  # one more, for those in none
         found.scatter_add_(1, cell, torch.ones_like(cell))
@@ -145,28 +153,33 @@ def _targets(model: Model) -> str:
     return f"{model.loss.classes} classes" if model.loss.classes else "numbers"
 
 
-def predict(model: Model, params: Tensor, examples: Examples) -> Tensor:
+def predict(model: Model, params: Tensor, examples: Examples, answers: Answers = PLAIN) -> Tensor:
     """Predict classes or values.
 
     Args:
         model: The model.
         params: [candidate, parameter].
         examples: The rows; their targets are ignored.
+        answers: How its outputs are corrected, and where the answer changes.
 
     Returns:
         Class numbers, or values if the model has no classes, [candidate, row].
     """
-    parts = [model.loss.predicted(z) for z, _, _ in _outputs(model, params, examples)]
+    loss, found = answers.loss(model.loss), _outputs(model, params, examples)
+    parts = [loss.predicted(answers.outputs(z)) for z, _, _ in found]
     return torch.cat(parts, 1)
 
 
-def probabilities(model: Model, params: Tensor, examples: Examples) -> Tensor:
+def probabilities(
+    model: Model, params: Tensor, examples: Examples, answers: Answers = PLAIN
+) -> Tensor:
     """Predict the probability of every class.
 
     Args:
         model: The model, of classes.
         params: [candidate, parameter].
         examples: The rows; their targets are ignored.
+        answers: How its outputs are corrected.
 
     Returns:
         Probabilities, [candidate, row, class].
@@ -175,7 +188,8 @@ def probabilities(model: Model, params: Tensor, examples: Examples) -> Tensor:
         InputError: If the model has no classes.
     """
     _classes(model)
-    parts = [model.loss.probabilities(z) for z, _, _ in _outputs(model, params, examples)]
+    loss, found = model.loss, _outputs(model, params, examples)
+    parts = [loss.probabilities(answers.outputs(z)) for z, _, _ in found]
     return torch.cat(parts, 1)
 
 

@@ -44,12 +44,13 @@ class Purpose(IntEnum):
     SPLIT = 8  # public: a seed of its own, never a production root
     CHECK = 9
     TEST = 10
+    CALIBRATION = 11
 
 
 MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt
 
 # Drawn from the root that a resumed run keeps: what it has begun to write must not change.
-KEPT = (Purpose.COINS, Purpose.SUBSET, Purpose.TEST)
+KEPT = (Purpose.COINS, Purpose.SUBSET, Purpose.TEST, Purpose.CALIBRATION)
 
 
 class Randomness:

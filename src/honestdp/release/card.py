@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from honestdp.errors import InputError
-from honestdp.evaluation import Evaluation
+from honestdp.evaluation import Calibration, Evaluation
 from honestdp.json_files import Part, digest, from_json, sha256, to_json
 from honestdp.ledger import Charge, Ledger
 from honestdp.metrics import Metric, default_metric, metrics
@@ -28,7 +28,15 @@ from honestdp.run_files import CARD, MODEL, TENSORS, way_to
 # In 2 procedures and laws of K are dicts; in 1 they are texts, the `repr` of Python objects.
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
-_LATER = ("metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation")
+_LATER = (
+    "metric_facts",
+    "procedure_facts",
+    "learnt",
+    CHOSEN_ON,
+    "evaluation",
+    "calibration",
+    "decision_threshold",
+)
 
 
 class Guarantee(Part):
@@ -183,6 +191,10 @@ class Card(Part):
             there was none.
         evaluation: How good the released model is, by noisy counts of test rows; None if nobody
             measured it.
+        calibration: How the probabilities of the released model were corrected, by noisy counts of
+            rows of their own; None if they are as trained.
+        decision_threshold: The probability of the second of two classes above which it is the
+            answer; None: 0.5.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -215,6 +227,8 @@ class Card(Part):
     learnt: tuple[LearntFact, ...] | None = None
     chosen_on: PublicChoice | None = None
     evaluation: Evaluation | None = None
+    calibration: Calibration | None = None
+    decision_threshold: float | None = Field(default=None, gt=0, lt=1)
 
     @property
     def metric(self) -> MetricFacts:
@@ -341,6 +355,7 @@ class Card(Part):
             f"Released: {self.released}",
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
+            *_answers(self),
             *_chosen_on(self),
             "",
             "What touched the data, all covered by the one guarantee:",
@@ -393,6 +408,17 @@ def _chosen_on(card: Card) -> list[str]:
         mark = " (chosen)" if place == found.chosen else ""
         lines.append(f"- {setting}: {one.score:.4f}{mark}")
     return lines
+
+
+def _answers(card: Card) -> list[str]:
+    """How its outputs become probabilities and answers, if not as trained."""
+    found, threshold = list[str](), card.decision_threshold
+    if card.calibration is not None:
+        rows = f"noisy counts of {card.calibration.rows} rows of their own"
+        found.append(f"Probabilities: {card.calibration.words}, by {rows}.")
+    if threshold is not None:
+        found.append(f"Answer: the second class where its probability is above {threshold:.6g}.")
+    return found
 
 
 def _learnt(card: Card) -> list[str]:

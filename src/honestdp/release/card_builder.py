@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from honestdp.evaluation import Evaluation
+from honestdp.evaluation import Calibration, Evaluation
 from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
@@ -42,6 +42,8 @@ def build_card(
     learnt: Sequence[Schema] | None = None,
     askings: int = 0,
     evaluation: Evaluation | None = None,
+    calibration: Calibration | None = None,
+    decision_threshold: float | None = None,
 ) -> Card:
     """Build the card, without its entry in the ledger.
 
@@ -49,6 +51,8 @@ def build_card(
     what was.
     askings: How often the table was checked.
     evaluation: How good the winner is, on test rows.
+    calibration: How its probabilities were corrected.
+    decision_threshold: Where its answer changes; None: at 0.5.
     """
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
@@ -78,6 +82,7 @@ def build_card(
             "training_rows": plan.training.n,
             "validation_rows": plan.validation_rows,
             **({"test_rows": spec.test_rows} if spec.test_rows else {}),
+            **({"calibration_rows": spec.calibration_rows} if spec.calibration_rows else {}),
             "split_seed": spec.split_seed,
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
@@ -125,6 +130,8 @@ def build_card(
         learnt=None if learnt is None else _learnt(plan, learnt),
         chosen_on=spec.chosen_on,
         evaluation=evaluation,
+        calibration=calibration,
+        decision_threshold=decision_threshold,
     )
 
 
@@ -196,6 +203,15 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
+    if plan.calibrator is not None:
+        found.append(
+            Access(
+                what="calibration of the released model on calibration rows",
+                mechanism=f"counts of rows by {plan.calibrator.counted}, with Gaussian noise",
+                noise=plan.calibration_count_noise,
+                epsilon=plan.role_epsilons["calibration"],
+            )
+        )
     if plan.evaluator is not None:
         by = f" and by {plan.spec.groups}" if plan.spec.groups else ""
         levels = ", ".join(level.name for level in plan.evaluator.levels)
@@ -243,6 +259,9 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     if plan.evaluator is not None:
         why = "the same permutation; a test row changes the evaluation alone"
         found.append(one("test rows neither train nor choose", why))
+    if plan.calibrator is not None:
+        why = "the same permutation; a calibration row changes the correction alone"
+        found.append(one("calibration rows neither train nor choose nor test", why))
     found += [one(*condition) for condition in plan.procedure.conditions]
     if simulated:
         found.append(one("the randomness is secret", "it came from a known seed", holds=False))
