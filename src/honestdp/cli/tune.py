@@ -203,7 +203,8 @@ def command(
     holds_out = "test" not in config.values and not _is_adult(config)  # public rows say how good
     by_default = {"check": True, "calibration_share": "auto"}
     by_default |= {"test_share": "auto"} if holds_out else {}
-    _tune(TuneConfig(by_default | config.values), console, dry_run=dry_run, yes=yes)
+    config = TuneConfig({**by_default, **config.values})
+    _tune(config, console, dry_run=dry_run, yes=yes)
 
 
 def _number_or_text(text: str | None) -> float | str | None:

@@ -153,6 +153,9 @@ class Spec:
         true_or_false("check", self.check)
         check_testing(self.schema, self.test_share, self.groups)
         check_calibrating(self.calibration_share, self.classes)
+        if self.search_rows < 1:
+            remedy = f"and test_share={self.test_share} leave no rows to train on; lower one"
+            raise fail("calibration_share", self.calibration_share, remedy)
         check_threshold(self.decision_threshold, self.classes, bool(self.calibration_rows))
         if self.delta is not None:
             checked_delta(self.delta, self.rows)

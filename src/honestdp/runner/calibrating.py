@@ -57,7 +57,7 @@ def calibrate(
         return Calibrated([], Answers(), None)
     winner, *others = kept
     found = _calibration(plan, models, winner, data, randomness)
-    threshold = threshold_of(plan.spec.decision_threshold, found and found.share)
+    threshold = threshold_of(plan.spec.decision_threshold, None if found is None else found.share)
     if found is None:
         return Calibrated([winner, *others], Answers(threshold=threshold), None)
     model = models[winner.draw.setting]
