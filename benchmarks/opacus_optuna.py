@@ -71,7 +71,7 @@ class Adult:
 
     def __init__(self) -> None:
         self.schema, self.table, self.public = adult()
-        training, validation = split(self.plan("composition", "dpsgd-40"))
+        training, validation, _ = split(self.plan("composition", "dpsgd-40"))
         self.train, self.validation = self._tensors(training), self._tensors(validation)
         found = self.schema.encode(self.public, sparse=False)
         self.test = torch.from_numpy(found.inputs).float(), torch.from_numpy(found.targets)

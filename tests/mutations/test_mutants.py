@@ -7,8 +7,10 @@ must notice. One runs in the quick tests, to show that the machinery works.
 from __future__ import annotations
 
 import audit_mutants
+import calibration_mutants
 import check_mutants
 import engine_mutants
+import evaluation_mutants
 import face_mutants
 import ledger_mutants
 import neighbour_mutants
@@ -27,6 +29,7 @@ LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
     check_mutants, representation_mutants, subset_mutants, public_mutants,
+    evaluation_mutants, calibration_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

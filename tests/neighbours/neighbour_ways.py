@@ -38,6 +38,11 @@ CHECKED: dict[str, Any] = {"check": True, "epsilon": 100.0}  # the table is smal
 SEARCHED: dict[str, Any] = {"grid": GRID, "procedure": "random-repeats", "mean_runs": 3.0}
 
 
+# Splits by which both places of the records are test rows, or the second one is.
+TESTED = (8, 2)
+EVALUATED: dict[str, Any] = {"grid": GRID, "test_share": 0.3, "groups": "job"}
+
+
 MIXED: dict[str, Any] = {
     "grid": [{"encode": "linear"}, {"model": "mlp", "module__width": 3}, {"encode": "bins"}],
     "procedure": "random-repeats",
@@ -65,6 +70,10 @@ def _schemas() -> list[Way]:
         Way("run, learnt bounds, models and encodings", by_run, FEW, facts=MIXED, **learnt),
         Way("run, learnt bounds and a row norm", by_run, FEW, lengths=False,
             schema=schema(learn=True, norm=True)),
+        *(Way(f"run, evaluated, {seed}", by_run, FEW, facts={**EVALUATED, "split_seed": seed},
+              lengths=False) for seed in TESTED),
+        Way("run, regression, evaluated", by_run, FEW, "amounts", lengths=False,
+            schema=schema("amounts"), facts={"test_share": 0.3, "split_seed": TESTED[0]}),
         Way("run, regression", by_run, FEW, **numbers),
         Way("run, regression, a search", by_run, FEW, **numbers, **searched),
         Way("run, regression, learnt bounds", by_run, FEW, "amounts", lengths=False,

@@ -105,6 +105,33 @@ def test_a_calibration_row_neither_trains_nor_chooses(name, monkeypatch):
         assert torch.equal(other["winner"], whole["winner"])
 
 
+@pytest.mark.parametrize("name", ["untuned", "composition"])
+def test_the_parts_are_disjoint(name):
+    plan = plan_of(name)
+    parts = split(plan)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(plan.spec.rows))
+    sizes = plan.training.n, plan.validation_rows, plan.spec.calibration_rows, plan.spec.test_rows
+    assert tuple(map(len, parts)) == sizes
+    held = opened(plan, table()).encoded[0]
+    encoded = SCHEMA.encode(table())
+    for part, rows in ((held.calibration, parts[2]), (held.test.all, parts[3])):
+        found = part.dense(torch.arange(len(part))).numpy()
+        assert np.array_equal(found, np.asarray(encoded.inputs)[rows])
+
+
+def test_a_training_row_is_not_counted(monkeypatch):
+    plan = plan_of()
+    counted = trail(plan, table(), monkeypatch)["counts"]
+    assert counted[0].sum() == plan.spec.calibration_rows == 80
+
+
+def test_the_threshold_follows_from_what_is_on_the_card():
+    card = run(plan_of(decision_threshold="balanced"), table(), seed=4).card
+    counts = card.calibration.levels[COUNTED].array()
+    expected = counts[1].sum() / counts.sum()
+    assert card.decision_threshold == card.calibration.share == pytest.approx(expected, rel=1e-5)
+
+
 def test_a_training_row_reaches_the_counts_through_the_winner_alone(monkeypatch):
     """With the winner of the other table the counts are those of this one."""
     plan = plan_of()
@@ -229,30 +256,37 @@ def test_effects_and_their_noise_are_of_the_corrected_weights(monkeypatch):
         assert ours.noise_sd == pytest.approx(slope * theirs.noise_sd)
 
 
-def test_another_attempt_draws_the_same_noise(tmp_path, monkeypatch):
-    """A run that is stopped after its counts were made, before they left, makes the same again."""
-    plan, seen = plan_of("composition"), []
-    whole, evaluate = calibrating.calibrate, evaluating.evaluate
+def test_a_run_that_was_stopped_releases_one_calibration(tmp_path, monkeypatch):
+    """Stopped before the ledger let it go: what was counted is seen by nobody, and counted again.
+    Stopped after that: what was staged is what leaves."""
+    plan, seen = plan_of(), []
+    calibrate, release = calibrating.calibrate, Ledger.release
 
     def noted(*given: Any) -> Any:
-        seen.append(whole(*given).calibration)
-        seen[-1] = seen[-1], evaluate(*given).levels
-        return whole(*given)
+        seen.append(calibrate(*given))
+        return seen[-1]
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
+    def released_and_stopped(*given: Any) -> None:
+        release(*given)
+        raise KeyboardInterrupt
+
     ledger = Ledger.create(tmp_path / "toy.ledger", schema=SCHEMA, epsilon=9.0, delta=1e-2)
     monkeypatch.setattr(running, "calibrate", noted)
-    with monkeypatch.context() as patch:
-        patch.setattr(Session, "publish", stop)
-        with pytest.raises(KeyboardInterrupt):
-            run(plan, table(), ledger, folder=tmp_path / "run")
-    release = run(plan, table(), ledger, folder=tmp_path / "run")
-    assert len(seen) == 2
-    assert seen[0] == seen[1]  # of the evaluation too
-    assert seen[0][0] == release.card.calibration
+    for stopped in ((Session, "publish", stop), (Ledger, "release", released_and_stopped)):
+        with monkeypatch.context() as patch:
+            patch.setattr(*stopped)
+            with pytest.raises(KeyboardInterrupt):
+                run(plan, table(), ledger, folder=tmp_path / "run")
+    found = run(plan, table(), ledger, folder=tmp_path / "run")
+    assert len(seen) == 2  # the third call only publishes
+    assert seen[0].calibration != seen[1].calibration == found.card.calibration
+    assert torch.equal(found.winner.parameters, seen[1].kept[0].parameters)
     assert len(ledger.history()) == 1
+    again = run(plan, table(), seed=3)
+    assert run(plan, table(), seed=3).files == again.files
 
 
 def test_without_calibration_rows_nothing_is_counted(monkeypatch):

@@ -12,6 +12,7 @@ is brought to standard normals [stream, draw]. Three tests of each:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,10 +23,13 @@ from scipy import stats
 
 from honestdp import make_plan
 from honestdp.engine import Candidate, Linear, Schedule, cohort_training, examples, noise, train
-from honestdp.procedures import Draw
+from honestdp.evaluation.counts import Level
+from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 from honestdp.runner import checking
+from honestdp.runner.calibrating import calibrate
+from honestdp.runner.evaluating import evaluate
 from honestdp.runner.private_data import PrivateData
 from honestdp.runner.scoring import noisy_scores
 from honestdp.schema import Categorical, Numeric, Schema, learn, open_rows, paid_check
@@ -152,9 +156,51 @@ def checked(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     return np.array(seen).reshape(-1, 1) / check.noise
 
 
+def evaluated(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """Counts of no rows; so many that the rounding to whole counts does not show."""
+    deviation = 5e5
+    none = Level("none", (DRAWS,), lambda loss, outputs, targets: targets * 0 - 1)
+    seen: list[np.ndarray] = []
+    evaluator = SimpleNamespace(
+        levels=(none, replace(none, name="none again")), grouped=none,
+        evaluation=lambda rows, noise, counts, *_: seen.extend(counts.values()),
+    )  # fmt: skip
+    rows = SimpleNamespace(all=examples(torch.zeros(3, 4), torch.full((3,), -1)), groups=())
+    plan: Any = SimpleNamespace(
+        evaluator=evaluator, count_noise=deviation, spec=SimpleNamespace(groups=None, test_rows=3)
+    )
+    data: Any = SimpleNamespace(of=lambda draw: SimpleNamespace(test=rows))
+    kept = [Outcome(Draw(0, 0), torch.zeros(5), 0.0, 0.0)]
+    evaluate(plan, [Linear(4, 2)], kept, data, randomness)
+    return np.array(seen) / deviation
+
+
+def calibrated(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """As `evaluated`, of the counts that probabilities are corrected by."""
+    deviation, seen = 5e5, list[np.ndarray]()
+    none = Level("none", (DRAWS,), lambda loss, outputs, targets: targets * 0 - 1)
+
+    def calibration(rows: int, noise: float, counts: dict[str, np.ndarray]) -> Any:
+        seen.extend(counts.values())
+        return SimpleNamespace(slope=1.0, offset=0.0, share=None)
+
+    plan: Any = SimpleNamespace(
+        calibrator=SimpleNamespace(
+            levels=(none, replace(none, name="none again")), calibration=calibration
+        ),
+        calibration_count_noise=deviation,
+        spec=SimpleNamespace(calibration_rows=3, decision_threshold=None),
+    )
+    rows = examples(torch.zeros(3, 4), torch.full((3,), -1))
+    data: Any = SimpleNamespace(of=lambda draw: SimpleNamespace(calibration=rows))
+    kept = [Outcome(Draw(0, 0), torch.zeros(5), 0.0, 0.0)]
+    calibrate(plan, [Linear(4, 2)], kept, data, randomness)
+    return np.array(seen) / deviation
+
+
 SOURCES: list[Source] = [
     trained, trained_in_torch, scores, sealed_scores, pick, bounds, row_norms, categories,
-    checked,
+    checked, evaluated, calibrated,
 ]  # fmt: skip
 every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 

@@ -44,6 +44,7 @@ class FittedSearch(BaseEstimator):  # type: ignore[misc]
         winner, classes = release.winner, release.schema.target.classes
         self.best_params_ = None if winner is None else dict(winner.setting)
         self.best_score_ = None if winner is None else winner.noisy_score
+        self.evaluation_ = release.evaluation
         if classes is not None:
             self._labels = labels(classes, self.class_dtype)  # in the schema's order
             self._order = np.argsort(self._labels)

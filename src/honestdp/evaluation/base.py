@@ -144,7 +144,8 @@ class Evaluator(ABC):
         """
         found = estimate(function, *blocks)
         low, high = found.interval(least, most)
-        return Figure(name=name, value=found.value, low=low, high=high, **facts)
+        value = min(max(found.value, least), most)
+        return Figure(name=name, value=value, low=low, high=high, **facts)
 
     @staticmethod
     @abstractmethod

@@ -9,12 +9,15 @@ import numpy as np
 from scipy.special import expit
 
 from honestdp.evaluation.base import Evaluation, Evaluator, Figure
-from honestdp.evaluation.counts import Block, Counted, Floats, Level, Refined, ratio
+from honestdp.evaluation.counts import Block, Counted, Floats, Level, Refined, ratio, weights
 
-LOGITS = tuple(float(z) for z in range(-8, 9))  # edges of bins of scores; 0 is a probability of 0.5
+# Edges of the bins of scores, in log-odds: finer where most scores are; 0 is a probability of 0.5.
+_POSITIVE = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0)
+LOGITS = (*(-z for z in reversed(_POSITIVE)), 0.0, *_POSITIVE)
 BINS = len(LOGITS) + 1
-MIDDLES = np.arange(BINS) - 8.5  # the log-odds that stands for a bin
-_STEP = 1.0
+WIDTHS = np.array([0.0, *np.diff(LOGITS), 0.0])
+# The log-odds that stands for a bin: its middle; scores beyond the outer edges count as these.
+MIDDLES = np.array([LOGITS[0], *(np.array(LOGITS[1:]) + np.array(LOGITS[:-1])) / 2, LOGITS[-1]])
 
 
 def _scores(loss: Any, outputs: Any, targets: Any) -> Any:
@@ -132,24 +135,36 @@ def auc(counts: Floats) -> float:
     """The area under the ROC curve, from noisy counts of class by score.
 
     sum_ij P_i N_j (1 if i > j, 1/2 if i = j): the noise of the two classes is independent, so the
-    estimate has no bias from it. Rows of one bin are ordered within it too: with log-odds that rise
-    by b a bin, and rows spread evenly over its width w, a pair of one bin is in the right order
-    with probability 1/2 + b w / 12 to first order, b from a weighted fit of the bins' log-odds.
+    estimate has no bias from it. Rows of one bin are ordered within it too: with log-odds of the
+    classes that rise by b for each log-odds of the score, and rows spread evenly over its width w,
+    a pair of one bin is in the right order with probability 1/2 + b w / 12 to first order, b from a
+    weighted fit of the bins' log-odds.
     """
     negative, positive = counts
     below = np.cumsum(negative) - negative
     pairs = max(float(negative.sum()), 1.0) * max(float(positive.sum()), 1.0)
-    same = float(positive @ negative) / pairs
-    return float(positive @ below) / pairs + same * (0.5 + _slope(counts) * _STEP / 12)
+    order = np.minimum(0.5 + _slope(counts) * WIDTHS / 12, 1.0)
+    return float(positive @ below + (positive * negative) @ order) / pairs
 
 
 def _slope(counts: Floats) -> float:
-    """How fast log-odds of classes rise with those of the score, between 0 and 1."""
+    """How fast log-odds of the classes rise with those of the score; not below 0."""
     kept = np.maximum(counts, 0.0) + 0.5
     weight = kept[0] * kept[1] / kept.sum(0)
     odds = np.log(kept[1] / kept[0])
     x = MIDDLES - float(weight @ MIDDLES) / float(weight.sum())
-    return float(np.clip(float(weight * x @ odds) / float(weight * x @ x), 0.0, 1.0))
+    return max(float(weight * x @ odds) / float(weight * x @ x), 0.0)
+
+
+def over_bins(function: Callable[[Floats], Floats]) -> Floats:
+    """What stands for a function of the score in every bin: `weights`, and the value at the outer
+    edge for the scores beyond.
+
+    Args:
+        function: Of log-odds.
+    """
+    ends = function(MIDDLES[[0, -1]])
+    return np.concatenate([ends[:1], weights(np.array(LOGITS), function), ends[1:]])
 
 
 def _share(counts: Floats) -> float:
@@ -157,8 +172,7 @@ def _share(counts: Floats) -> float:
 
 
 def _log_loss(counts: Floats) -> float:
-    loss = np.logaddexp(0, MIDDLES), np.logaddexp(0, -MIDDLES)
-    return ratio(float(counts[0] @ loss[0] + counts[1] @ loss[1]), counts.sum())
+    return ratio(float(counts[0] @ _LOSSES[0] + counts[1] @ _LOSSES[1]), counts.sum())
 
 
 def _entropy(p: float) -> float:
@@ -166,10 +180,13 @@ def _entropy(p: float) -> float:
 
 
 def _brier(counts: Floats) -> float:
-    p = expit(MIDDLES)
-    return ratio(float(counts[0] @ p**2 + counts[1] @ (1 - p) ** 2), counts.sum())
+    return ratio(float(counts[0] @ _SQUARES[0] + counts[1] @ _SQUARES[1]), counts.sum())
 
 
 def _gap(counts: Floats) -> float:
-    predicted = float(counts.sum(0) @ expit(MIDDLES))
-    return ratio(predicted - float(counts[1].sum()), counts.sum())
+    return ratio(float(counts.sum(0) @ _CHANCES - counts[1].sum()), counts.sum())
+
+
+_CHANCES = over_bins(expit)
+_LOSSES = over_bins(lambda z: np.logaddexp(0, z)), over_bins(lambda z: np.logaddexp(0, -z))
+_SQUARES = over_bins(lambda z: expit(z) ** 2), over_bins(lambda z: expit(-z) ** 2)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from honestdp.evaluation.base import Evaluation, Evaluator, Figure
-from honestdp.evaluation.binary import BINS, LOGITS, MIDDLES, right_of_hundred
+from honestdp.evaluation.binary import BINS, LOGITS, over_bins, right_of_hundred
 from honestdp.evaluation.counts import Counted, Floats, Level, Refined, ratio
 
 MOST_PAIRS = 30  # classes; beyond, the pairs of class and answer are not counted
@@ -75,7 +75,7 @@ class Classes(Evaluator):
             )
 
         def log_loss(x: Floats) -> float:
-            return ratio(float(x @ np.logaddexp(0, -MIDDLES)), x.sum())
+            return ratio(float(x @ _LOSSES), x.sum())
 
         return [
             self.figure("accuracy", accuracy, block, baseline=ratio(sizes.max(), sizes.sum())),
@@ -98,3 +98,6 @@ def _entropy(sizes: Floats) -> float:
     p = np.maximum(sizes, 0.5)
     p = p / p.sum()
     return float(-(p * np.log(p)).sum())
+
+
+_LOSSES = over_bins(lambda z: np.logaddexp(0, -z))

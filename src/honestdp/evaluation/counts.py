@@ -173,3 +173,40 @@ def nonnegative(counts: Floats) -> Floats:
 def ratio(part: float, whole: float) -> float:
     """part / whole, where the whole is a noisy count of rows: less than one row counts as one."""
     return float(part / max(whole, 1.0))
+
+
+def even(edges: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """The mean of a function over every bin, rows spread evenly over it.
+
+    Args:
+        edges: Of the bins, rising.
+        function: Of an array of places.
+    """
+    return _moments(edges, function)[0]
+
+
+def weights(edges: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """What stands for a function in every bin, so that the sum over bins of count times it is the
+    sum over rows, to second order in the widths: `even`, and its change if the density of rows
+    rises or falls over the bin as the counts of its neighbours say.
+
+    Args:
+        edges: Of the bins, rising.
+        function: Of an array of places; smooth.
+    """
+    found, moments = _moments(edges, function)
+    width, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
+    inner = np.arange(1, len(width) - 1)
+    slopes = moments[inner] / (middle[inner + 1] - middle[inner - 1])
+    found[inner + 1] += slopes / width[inner + 1]
+    found[inner - 1] -= slopes / width[inner - 1]
+    return found
+
+
+def _moments(edges: Floats, function: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
+    """The mean of a function over every bin, and the integral of it times the distance from the
+    middle; by Gauss's rule of eight points."""
+    places, parts = np.polynomial.legendre.leggauss(8)
+    half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
+    values = function(middle[:, None] + half[:, None] * places)
+    return values @ parts / 2, values @ (places * parts) * half**2

@@ -50,7 +50,7 @@ class Purpose(IntEnum):
 MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt
 
 # Drawn from the root that a resumed run keeps: what it has begun to write must not change.
-KEPT = (Purpose.COINS, Purpose.SUBSET, Purpose.TEST, Purpose.CALIBRATION)
+KEPT = (Purpose.COINS, Purpose.SUBSET)
 
 
 class Randomness:
@@ -160,17 +160,15 @@ class Randomness:
         """
         if not 0 <= scale <= LARGEST_NOISE * UNITS:
             raise fail("scale", scale, f"must lie between 0 and {LARGEST_NOISE * UNITS:g}")
-        self._check_process()
-        key = self._coins if purpose in KEPT else self._key
         stream_name = np.uint32(purpose), np.uint32(candidate), np.uint32(step)
         groups = -(-count // GROUP)
         out, doubt = np.empty((groups, GROUP)), np.empty(PAIRS, np.bool_)
         words = np.empty(TILES * BLOCKS * 16, np.uint32)
         for group in range(groups):
-            if fill_normals(key, *stream_name, group, scale, words, out[group], doubt):
+            if fill_normals(self.key, *stream_name, group, scale, words, out[group], doubt):
                 for place in np.flatnonzero(doubt):
                     pair = group * PAIRS + int(place)
-                    found = settled_pair(key, *stream_name, pair, scale)
+                    found = settled_pair(self.key, *stream_name, pair, scale)
                     out[group, [place, place + PAIRS]] = found
         return out.reshape(-1)[:count].astype(np.int64)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from honestdp.evaluation import Evaluation
 from honestdp.ledger import Receipt
 from honestdp.planning.plan import Plan
 from honestdp.release.saved import Released
@@ -22,11 +21,6 @@ class Release(Released):
 
     plan: Plan
     receipt: Receipt | None
-
-    @property
-    def evaluation(self) -> Evaluation | None:
-        """How good the winner is, on rows that had no part in making it; None if there are none."""
-        return self.card.evaluation
 
     @property
     def head(self) -> str | None:

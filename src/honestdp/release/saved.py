@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from honestdp.errors import InputError, fail
+from honestdp.evaluation import Evaluation
 from honestdp.files import ANYONE, replace_file
 from honestdp.json_files import sha256
 from honestdp.release.card import Card
@@ -56,6 +57,11 @@ class Released:
         if self.winner is None:
             raise InputError("release: holds no model, the search ended with nothing; run anew")
         return self.winner
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """How good the winner is, on rows that had no part in making it; None if there are none."""
+        return self.card.evaluation
 
     @property
     def simulated(self) -> bool:

@@ -43,8 +43,8 @@ def calibrate(
     Counts are whole numbers, and what is added is a Gaussian draw rounded to whole numbers, drawn
     exactly: the Gaussian mechanism of noise multiplier `plan.calibration_noise`
     (`evaluation.counts` has the theorem) for the rows counted, which have no other part in the run
-    (`planning.role_costs`). The rest is post-processing. The noise is kept by a run that is
-    resumed, so that nobody sees two draws.
+    (`planning.role_costs`). The rest is post-processing. A run that is interrupted before its
+    files are staged calibrates again with fresh noise; nobody has seen the first draw.
 
     Args:
         plan: The plan.

@@ -34,8 +34,8 @@ def evaluate(
 
     Counts are whole numbers, and what is added is a Gaussian draw rounded to whole numbers, drawn
     exactly: the Gaussian mechanism of noise multiplier `plan.test_noise`, rounded after the noise
-    (`evaluation.counts` has the theorem). The noise is kept by a run that is resumed, so that
-    nobody sees two draws of it.
+    (`evaluation.counts` has the theorem). A run that is interrupted before its files are staged
+    evaluates again with fresh noise; nobody has seen the first draw.
 
     Args:
         plan: The plan.

@@ -152,7 +152,8 @@ def _split_up(
         return EncodedRows(schema, part, scored, None, tested, corrects)
     assert chosen is not None
     rest = ~chosen
-    rest[test] = rest[calibration] = False
+    rest[test] = False
+    rest[calibration] = False
     return EncodedRows(
         schema,
         Part(_with_null(encoded, training[chosen[training]]), first),
@@ -239,9 +240,14 @@ def split(plan: Plan) -> Split:
     public = Randomness.simulation(plan.spec.split_seed)
     draws = public.uniforms(Purpose.SPLIT, 0, 0, plan.spec.rows)
     order = np.argsort(draws, kind="stable")
-    search = plan.spec.search_rows
-    places = search - plan.validation_rows, search, plan.spec.rows - plan.spec.test_rows
-    return Split(*(np.sort(part) for part in np.split(order, places)))
+    search, last = plan.spec.search_rows, plan.spec.rows - plan.spec.test_rows
+    cut = search - plan.validation_rows
+    return Split(
+        training=np.sort(order[:cut]),
+        validation=np.sort(order[cut:search]),
+        calibration=np.sort(order[search:last]),
+        test=np.sort(order[last:]),
+    )
 
 
 class Learner:
