@@ -33,6 +33,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "the true score would reveal more than was paid for.",
     "bound": "The theorem an epsilon comes from: pld (exact composition of losses), rdp (Renyi "
     "curves), profile, papernot-steinke, liu-talwar. All hold; the smallest counts.",
+    "calibration": "A model's probabilities corrected so that they mean what they say, by noisy "
+    "counts of rows that had no part in its training.",
+    "decision threshold": "The probability above which the answer is the second of two classes; "
+    "0.5 unless another is asked for.",
     "card": "All that was promised about a released model, in a file and in sentences.",
     "release": "What leaves: the model and its card. There is one release for each charge.",
     "head": "The last hash of a ledger. It is on the card, and shows if the ledger was changed "

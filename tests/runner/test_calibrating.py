@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from honestdp import InputError, Ledger, load, make_plan, run
+from honestdp import HonestSearch, InputError, Ledger, load, make_plan, run
 from honestdp.engine import Module
 from honestdp.evaluation.platt import BINS, COUNTED
 from honestdp.json_files import sha256
@@ -287,6 +287,22 @@ def test_a_run_that_was_stopped_releases_one_calibration(tmp_path, monkeypatch):
     assert len(ledger.history()) == 1
     again = run(plan, table(), seed=3)
     assert run(plan, table(), seed=3).files == again.files
+
+
+def test_the_estimator_corrects_by_default_where_rows_are_many():
+    rows = table(1000)
+    target = rows.pop("y")
+    facts = {"schema": SCHEMA, "epsilon": 4.0, "random_state": 1, "steps": 5}
+    search = HonestSearch("logistic", decision_threshold="cost:3", **facts).fit(rows, target)
+    assert search.card_.calibration.rows == 50
+    p = search.predict_proba(rows)[:, list(search.classes_).index("yes")]
+    assert ((search.predict(rows) == "yes") == (p > 0.25)).all()
+    slope, (weight, bias) = search.card_.calibration.slope, (search.coef_, search.intercept_)
+    again = HonestSearch("logistic", **facts, calibration_share=0).fit(rows, target)
+    assert again.card_.calibration is None
+    assert slope > 0
+    assert np.isfinite(weight).all()
+    assert np.isfinite(bias).all()
 
 
 def test_without_calibration_rows_nothing_is_counted(monkeypatch):

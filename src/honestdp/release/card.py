@@ -337,6 +337,17 @@ class Card(Part):
         later = {name for name in _LATER if getattr(self, name) is None}
         return digest(self.model_dump(mode="json", exclude={"ledger", *later}))
 
+    @property
+    def answer_lines(self) -> list[str]:
+        """How the model's outputs become probabilities and answers, where not as trained."""
+        found, threshold = list[str](), self.decision_threshold
+        if self.calibration is not None:
+            rows = f"noisy counts of {self.calibration.rows} rows of their own"
+            found.append(f"probabilities: {self.calibration.words}, by {rows}")
+        if threshold is not None:
+            found.append(f"answer: the second class where its probability is above {threshold:.6g}")
+        return found
+
     def prose(self) -> str:
         """The card in sentences."""
         head = f"# Privacy card{': ' + self.mark if self.mark else ''}"
@@ -355,7 +366,7 @@ class Card(Part):
             f"Released: {self.released}",
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
-            *_answers(self),
+            *(f"{line[0].upper()}{line[1:]}." for line in self.answer_lines),
             *_chosen_on(self),
             "",
             "What touched the data, all covered by the one guarantee:",
@@ -408,17 +419,6 @@ def _chosen_on(card: Card) -> list[str]:
         mark = " (chosen)" if place == found.chosen else ""
         lines.append(f"- {setting}: {one.score:.4f}{mark}")
     return lines
-
-
-def _answers(card: Card) -> list[str]:
-    """How its outputs become probabilities and answers, if not as trained."""
-    found, threshold = list[str](), card.decision_threshold
-    if card.calibration is not None:
-        rows = f"noisy counts of {card.calibration.rows} rows of their own"
-        found.append(f"Probabilities: {card.calibration.words}, by {rows}.")
-    if threshold is not None:
-        found.append(f"Answer: the second class where its probability is above {threshold:.6g}.")
-    return found
 
 
 def _learnt(card: Card) -> list[str]:
