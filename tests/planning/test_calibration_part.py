@@ -14,6 +14,7 @@ from honestdp import InputError, make_plan
 from honestdp.planning.calibration_part import calibration_rows, public_threshold, threshold_of
 from search_tables import NUMBERS, PROCEDURES, ROWS, asked, spec
 
+QUICK = ("untuned", "composition", "pick", "random-stopping", "liu-talwar", "random-repeats")
 SHARE = {"calibration_share": 0.1}
 
 
@@ -92,7 +93,9 @@ def gaussian_epsilon(noise: float, delta: float) -> float:
         return float(mpmath.findroot(over, (0, 50), solver="bisect", tol=1e-20))
 
 
-@pytest.mark.parametrize("name", PROCEDURES)
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PROCEDURES]
+)
 def test_it_costs_nothing_beyond_the_search_with_any_procedure(name: str) -> None:
     plan = make_plan(asked(name, **SHARE, test_share=0.1))
     costs = plan.role_epsilons

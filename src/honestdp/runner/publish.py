@@ -163,7 +163,7 @@ def published(
 
 def _widest_answers(plan: Plan) -> Answers:
     """Answers as long in a file as any winner's may be."""
-    wide = 0.1234567890123456
+    wide = 0.12345678901234567
     corrected = (wide, -wide) if plan.calibrator is not None else (1.0, 0.0)
     return Answers(*corrected, None if plan.spec.decision_threshold is None else wide)
 
