@@ -47,7 +47,7 @@ from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
 from honestdp.planning.spec import Spec
 from honestdp.runner.run import run
-from honestdp.schema import Schema
+from honestdp.schema import Categorical, Schema
 from honestdp.schema.encode import open_rows
 from honestdp.schema.learn import ROW_NORM
 from honestdp.schema.scaling import squared_norms
@@ -95,8 +95,13 @@ class Bench:
 
     def encoded(self, epsilon: float) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
         """Inputs and targets to train on and to test on, as the default plan encodes them; where
-        it learns their scale, theirs is exact."""
+        it learns their scale, theirs is exact, and no category counts as rare."""
         schema = self.plan(DEFAULT, epsilon).spec.encoding
+        columns = tuple(
+            one.model_copy(update={"rare": "keep"}) if isinstance(one, Categorical) else one
+            for one in schema.columns
+        )
+        schema = schema.model_copy(update={"columns": columns})
         train, test = (schema.encode(rows) for rows in (self.data.train, self.data.validation))
         factor = np.float32(ROW_NORM / np.sqrt(squared_norms(train.inputs).mean()))
         return train.inputs * factor, train.targets, test.inputs * factor, test.targets

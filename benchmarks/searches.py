@@ -75,7 +75,8 @@ class Bench:
     def _plan(self, line: str, epsilon: float) -> Plan:
         data = self.rows(line)
         facts = {"schema": data.schema, "rows": rows_of(data.train), "epsilon": epsilon}
-        return make_plan(Spec(**facts, **options_of(line, data.schema)))
+        # The test rows are public, so none are held out, as by `tune --test`.
+        return make_plan(Spec(**facts, test_share=0.0, **options_of(line, data.schema)))
 
     def refused(self, line: str, epsilon: float) -> str | None:
         """Why there is no such line on this table; None if there is."""

@@ -32,6 +32,7 @@ GRIDS: dict[str, Any] = {
 }
 PROCEDURES: dict[str, dict[str, Any]] = {
     "random-subset": {"procedure": "random-subset", "hit_probability": HIT},
+    "subset-tuning": {"procedure": "subset-tuning", "hit_probability": HIT},
     "composition": {"procedure": "composition"},
     "random-repeats": {"procedure": "random-repeats", "hit_probability": HIT},
     "liu-talwar": {

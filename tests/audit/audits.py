@@ -30,7 +30,8 @@ from release_laws import (
     tabulated,
 )
 
-from honestdp.privacy.runs import RunCount, geometric
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import geometric
 
 LESS = 0.9  # of the noise: the bug that every audit must see
 TRAINING_NOISE, SCORE_NOISE = "training noise x 0.9", "score noise x 0.9"

@@ -22,7 +22,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import log_ndtr, logsumexp, ndtr
 from scipy.stats import binom, hypergeom, norm
 
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 
 NOTHING = -1.0  # the label where nothing came out; else 1.0: the bias is above 0, 0.0: it is not
 

@@ -23,6 +23,7 @@ from torch import nn
 
 from honestdp import HonestSearch, InputError, Spec
 from honestdp.errors import Interrupted
+from honestdp.estimator.parameters import further
 from honestdp.estimator.search import ReleasedCandidate
 from honestdp.executors import local
 from honestdp.planning.plan import Plan
@@ -60,9 +61,9 @@ def test_unknown_parameters() -> None:
 def test_options_are_fields_of_a_spec() -> None:
     known = {field.name for field in fields(Spec)}
     own = set(search().get_params())
-    assert known - set(search()._further()) - own == {"rows", "chosen_on"}  # made by public=
+    assert known - set(further(search())) - own == {"rows", "chosen_on"}  # made by public=
     for name in ("threshold", "split_seed", "learn_share", "most_runs"):
-        assert name in search()._further()
+        assert name in further(search())
 
 
 THRESHOLD = {"threshold": 0.9, "mean_runs": 2}

@@ -12,7 +12,8 @@ import torch
 from estimator_tables import NAMES, ROWS, SCHEMA, X, Y, frame, inputs, new_ledger, search, targets
 from scipy import sparse
 
-from honestdp import InputError, Schema
+from honestdp import HonestSearch, InputError, Schema
+from honestdp.schema import Cross, Image, Numeric, Target
 
 NEW = inputs(40, seed=2)
 MIXED = Schema.from_toml("""
@@ -262,3 +263,27 @@ def test_nothing_of_the_rows_stays_in_the_estimator() -> None:
     made = search().fit(marked, Y)
     assert np.float64(0.123456789).tobytes() not in pickle.dumps(made)
     assert made.schema_ == search().fit(X, Y).schema_
+
+
+def test_an_array_has_a_column_for_each_that_is_read():
+    """Pixels of an image, and pairs of columns, are no columns of their own."""
+    source = np.random.default_rng(0)
+    pixels = source.integers(0, 256, (60, 6))
+    dark = np.where(pixels[:, 0] < 128, "yes", "no")
+    schema = Schema(
+        name="scans",
+        target=Target(column="dark", classes=("no", "yes")),
+        columns=(
+            Image(name="scan", size=(2, 2), columns="p*"),
+            Numeric(name="dose", bounds=(0, 255)),
+            Numeric(name="age", bounds=(0, 255)),
+            Cross(name="dose and age", columns=("dose", "age")),
+        ),
+    )
+    search = HonestSearch("logistic", epsilon=1.0, schema=schema, random_state=1)
+    of_array = search.fit(pixels, dark).predict(pixels)
+    assert search.n_features_in_ == 6
+    frame = pd.DataFrame(pixels, columns=schema.input_names)
+    assert search.fit(frame, dark).predict(frame).tolist() == of_array.tolist()
+    with pytest.raises(InputError, match="X has 4 features"):
+        search.fit(pixels[:, :4], dark)

@@ -12,7 +12,8 @@ import numpy as np
 from exact import ExactProfile, Pair, hockey_stick, renyi
 
 from honestdp.privacy.curve import RdpCurve
-from honestdp.privacy.runs import Capped, RunCount
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Capped
 from honestdp.privacy.selection import BestOf, selection_shift
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12  # numeric room given to a claim

@@ -16,14 +16,8 @@ from scipy.stats import binom, poisson
 
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.profile import Profile
-from honestdp.privacy.runs import (
-    Binomial,
-    Capped,
-    Poisson,
-    RunCount,
-    Tabulated,
-    TruncatedNegativeBinomial,
-)
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Binomial, Capped, Poisson, Tabulated, TruncatedNegativeBinomial
 
 ORDERS = np.array(
     [1.02, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128]

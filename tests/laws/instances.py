@@ -10,11 +10,11 @@ import numpy as np
 from exact import Pair, Tuned
 
 from honestdp.privacy.profile import Profile
+from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import (
     Binomial,
     Capped,
     Poisson,
-    RunCount,
     TruncatedNegativeBinomial,
     geometric,
     logarithmic,

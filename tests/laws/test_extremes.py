@@ -18,11 +18,11 @@ from honestdp.privacy import guarantee
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Gaussian, Selection
 from honestdp.privacy.profile import Profile
+from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import (
     Binomial,
     Capped,
     Poisson,
-    RunCount,
     TruncatedNegativeBinomial,
     geometric,
     logarithmic,

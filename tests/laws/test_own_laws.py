@@ -13,14 +13,8 @@ from scipy.special import ndtr
 from honestdp.errors import InputError
 from honestdp.privacy import guarantee, selection
 from honestdp.privacy.events import Gaussian, Selection
-from honestdp.privacy.runs import (
-    Binomial,
-    Capped,
-    Poisson,
-    RunCount,
-    TruncatedNegativeBinomial,
-    geometric,
-)
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Binomial, Capped, Poisson, TruncatedNegativeBinomial, geometric
 
 BUILT_IN = [Poisson(1.0), geometric(0.5), Binomial(3, 0.5)]
 

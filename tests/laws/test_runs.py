@@ -12,11 +12,11 @@ import pytest
 from exact import SixtyDigits, run_probabilities
 
 from honestdp.errors import InputError
+from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import (
     Binomial,
     Capped,
     Poisson,
-    RunCount,
     TruncatedNegativeBinomial,
     geometric,
     logarithmic,

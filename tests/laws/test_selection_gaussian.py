@@ -17,11 +17,11 @@ from scipy.special import logsumexp, ndtr
 
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian
+from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import (
     Binomial,
     Capped,
     Poisson,
-    RunCount,
     TruncatedNegativeBinomial,
     geometric,
     logarithmic,

@@ -43,6 +43,13 @@ def test_a_hit_that_one_run_has_needs_no_more() -> None:
     assert subset_law(5, 0.2) == repeats_law(5, 0.1) == Tabulated((1.0,))
 
 
+@pytest.mark.parametrize("k", [2, 4, 5, 12])
+def test_a_hit_without_room_for_a_single_run_is_refused(k: int) -> None:
+    assert subset_law(k, 0.9995).mean / k >= 0.9995 - 1e-15
+    with pytest.raises(InputError, match=r"hit_probability=0\.999999999"):
+        subset_law(k, 0.999999999)
+
+
 def test_too_many_candidates_are_refused() -> None:
     with pytest.raises(InputError, match=r"candidates=10000: at most 50 .* use random-repeats"):
         subset_law(10_000, 0.9)

@@ -19,7 +19,8 @@ from instances import drawn
 
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.profile import Profile
-from honestdp.privacy.runs import Capped, Poisson, RunCount, TruncatedNegativeBinomial, geometric
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Capped, Poisson, TruncatedNegativeBinomial, geometric
 from honestdp.privacy.selection import (
     BestOf,
     papernot_steinke,

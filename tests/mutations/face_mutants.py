@@ -9,17 +9,17 @@ SERVE = "tests/planner/test_serve.py"
 LOSSES = "tests/privacy/test_pld.py"
 
 MUTANTS = [
-    Mutant("a ledger is made unasked", "cli/tune.py", "    if not yes:\n", "    if False:\n",
+    Mutant("a ledger is made unasked", "cli/tune_ledger.py", "    if not yes:\n", "    if False:\n",
            TUNE + "::test_a_ledger_is_made_only_if_the_user_agrees"),
-    Mutant("a ledger for every run", "cli/tune.py",
+    Mutant("a ledger for every run", "cli/tune_ledger.py",
            'return Path(home.with_name(f"{home.name.split(\'.\')[0] or home.name}.ledger"))',
            'return Path(f"{config.path(\'out\')}.ledger")',
            TUNE + "::test_all_runs_on_a_table_share_its_ledger"),
-    Mutant("the header is looked at after paying", "cli/tune.py",
+    Mutant("the header is looked at after paying", "cli/tune_tables.py",
            "        if file is not None:\n            file.check(",
            "        if False:\n            file.check(",
            TUNE + "::test_a_table_that_is_not_the_schemas_is_found_before_it_is_paid"),
-    Mutant("the table itself is called public", "cli/tune.py",
+    Mutant("the table itself is called public", "cli/tune_tables.py",
            "if file is not None and same_table(table, file):", "if data == test:",
            TUNE + "::test_the_table_itself_is_no_public_test"),
     Mutant("a copy of the table is called public", "schema/files.py",

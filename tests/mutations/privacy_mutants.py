@@ -82,7 +82,7 @@ MUTANTS = [
            "if type(runs) in (TruncatedNegativeBinomial, Poisson, Binomial):",
            "if isinstance(runs, TruncatedNegativeBinomial | Poisson | Binomial):",
            OWN_LAWS + "::test_lambda_is_a_supremum"),
-    Mutant("laws derive from laws", "privacy/runs.py",
+    Mutant("laws derive from laws", "privacy/run_count.py",
            "if any(issubclass(base, RunCount) and base is not RunCount for base in cls.__bases__):",
            "if False:", OWN_LAWS + "::test_a_law_derives_from_no_other_law"),
     Mutant("Liu-Talwar at twice the run", "privacy/selection.py",

@@ -12,7 +12,7 @@ MUTANTS = [
            "spec = _chosen(spec, public, executor, console)",
            "spec = _chosen(spec, table, executor, console)",
            CLI + "::test_a_file_names_public_rows_beside_it"),
-    Mutant("public: the protected table is called public", "cli/tune.py",
+    Mutant("public: the protected table is called public", "cli/tune_tables.py",
            '(("test", tested, "accuracy"), ("public", chosen, "best setting"))',
            '(("test", tested, "accuracy"),)',
            CLI + "::test_the_table_itself_is_not_public[True]"),

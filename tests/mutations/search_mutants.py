@@ -90,7 +90,7 @@ MUTANTS = [
            "count = runs.draw_exactly(coin(0))\n    return",
            "count = 1 + runs.draw_exactly(coin(0))\n    return",
            RUN + "::test_the_number_of_runs_has_the_law_that_was_priced[threshold-capped]"),
-    Mutant("K as floats have it", "privacy/runs.py", "        return uniform.settle(decide)",
+    Mutant("K as floats have it", "privacy/run_count.py", "        return uniform.settle(decide)",
            "        return self.draw(uniform.settle(lambda low, *rest: float(low)))",
            LAWS + "::test_a_law_of_ones_own_is_what_its_floats_say"),
     Mutant("K forgets its cap", "privacy/runs.py",

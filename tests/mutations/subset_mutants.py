@@ -4,6 +4,7 @@ from seeded import Mutant
 
 SUBSET = "tests/laws/test_random_subset.py"
 LAWS = "tests/laws/test_subset_law.py"
+TUNING = "tests/planning/test_subset_tuning_law.py"
 NOTES = "tests/golden/test_notes_section_8.py"
 OFF_DIAGONAL = SUBSET + "::test_the_worst_case_off_the_diagonal[4]"
 PARTS = SUBSET + "::test_a_search_in_parts_misses_nothing"
@@ -69,4 +70,19 @@ MUTANTS = [
     Mutant("subset: fewer runs than wanted", "privacy/subset_law.py",
            "cut = np.floor(p[:-1] / unit + 1e-6) * unit", "cut = np.ceil(p[:-1] / unit) * unit",
            LAWS + "::test_the_subset_has_the_wanted_size[0.9-7]"),
+    Mutant("subset tuning: repeats at the price of none", "procedures/subset_tuning.py",
+           "        return subset_draws(self.runs, settings, coin)",
+           "        return super().draws(settings, coin)",
+           TUNING + "::test_the_usual_search_repeats_no_candidate"),
+    Mutant("subset tuning: the search on the tenth is one run", "procedures/subset_tuning.py",
+           "            tuning = self._without_repeats(one, run)\n        elif",
+           "            tuning = one\n        elif",
+           TUNING + "::test_the_price_is_the_theorems_on_the_curve_of_a_random_subset"),
+    Mutant("subset tuning: the ledger's curve is for repeats", "procedures/subset_tuning.py",
+           "        else:\n            tuning = self._without_repeats(one, run)",
+           "        else:\n            tuning = one",
+           TUNING + "::test_it_costs_less_than_repeats_that_hit_as_often[4]"),
+    Mutant("subset tuning: a law that no one can price", "procedures/subset_tuning.py",
+           "            check_subset_law(self._table, self.candidates)", "            pass",
+           TUNING + "::test_a_law_by_hand_is_checked"),
 ]  # fmt: skip

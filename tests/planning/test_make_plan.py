@@ -210,6 +210,40 @@ def test_auto_takes_the_least_noise_and_says_why():
         make_plan(spec(grid=GRID, most_runs=2))
 
 
+@pytest.mark.parametrize(
+    ("grid", "rows", "chosen"),
+    [
+        (GRID, 20_000, "subset-tuning"),
+        (GRID, 9_990, "random-subset"),  # a tenth is too few to choose on
+        ([{"model": "logistic"}, {"model": "mlp"}], 20_000, "random-subset"),
+        ({"model": "mlp", "module__width": [4, 8]}, 20_000, "random-subset"),
+        ({"model": "mlp", "clip_norm": [0.3, 1.0]}, 20_000, "subset-tuning"),
+    ],
+    ids=["steps", "few rows", "models", "sizes", "one model"],
+)
+def test_a_tenth_of_the_rows_is_searched_where_its_best_is_the_best_for_all(grid, rows, chosen):
+    plan = make_plan(Spec(schema=SCHEMA, rows=rows, epsilon=1.0, grid=grid))
+    assert plan.procedure.name == chosen
+    assert plan.procedure.hit_probability == pytest.approx(0.9, abs=1e-5)
+
+
+def test_too_many_settings_for_any_search_are_told_the_limit_on_runs():
+    """Not that random-subset prices no more than 50, which is no way out."""
+    rates = [i / 1000 for i in range(1, 10_001)]
+    with pytest.raises(InputError, match=r"most_runs=1000.*among 10000 settings.*fewer settings"):
+        make_plan(spec(grid={"rule": "dpsgd", "learning_rate": rates}))
+
+
+@pytest.mark.parametrize("name", ["hit_probability", "most_runs"])
+def test_options_that_have_a_field_may_be_given_either_way(name):
+    value = {"hit_probability": 0.5, "most_runs": 4}[name]
+    by_field, by_option = spec(**{name: value}), spec(procedure_options={name: value})
+    assert getattr(by_option, name) == getattr(by_field, name) == value
+    assert by_option.procedure_options == by_field.procedure_options == {}
+    with pytest.raises(InputError, match="cap=3: random-subset has no such option"):
+        spec(procedure="random-subset", procedure_options={"cap": 3})
+
+
 def test_a_plan_without_a_grid_says_why_no_other_model_is_tried():
     plan = make_plan(spec())
     assert str(plan).count(NO_PORTFOLIO) == 1

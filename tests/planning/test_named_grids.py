@@ -76,7 +76,9 @@ def test_whether_rows_are_wide_is_what_the_default_goes_by() -> None:
 def test_without_the_facts_it_says_what_to_do() -> None:
     with pytest.raises(InputError, match=r"grid='kappa-4': .*give the name itself as grid="):
         Grid.of("kappa-4")
-    with pytest.raises(InputError, match=r"grid='kappa-5': is no known grid; dpsgd-40, .*kappa-4"):
+    with pytest.raises(
+        InputError, match=r"grid='kappa-5': is no known grid; choose one of dpsgd-40, .*kappa-4"
+    ):
         Grid.of("kappa-5")
     with pytest.raises(InputError, match="grid='kappa-5': is no known grid"):
         settings("kappa-5", SCHEMA)

@@ -26,7 +26,7 @@ PROCEDURES = {
     "random-repeats": {"papernot-steinke", "profile"},
     "random-subset": {"subset"},
     "threshold": {"profile"},
-    "subset-tuning": {"papernot-steinke", "profile"},
+    "subset-tuning": {"papernot-steinke", "profile", "subset"},
 }
 
 

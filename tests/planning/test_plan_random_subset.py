@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honestdp import InputError
-from honestdp.planning.costs import variants
+from honestdp.planning.costs import cost_table, variants
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Gaussian, training
 from honestdp.procedures import Request
@@ -76,6 +76,17 @@ def test_ten_thousand_candidates_are_for_draws_with_replacement() -> None:
         asked(10_000)
     assert "random-subset" not in {one.name for one in variants(10_000, 0.9)}
     assert "random-subset" in {one.name for one in variants(10, 0.9)}
+
+
+@pytest.mark.parametrize(
+    ("k", "hit", "said"),
+    [(10_000, None, "no law is priced for 10000"), (4, 0.99999, "no law that hits as often")],
+)
+def test_a_table_says_that_it_is_left_out(k, hit, said) -> None:
+    facts = {"n": 5000, "lot_size": 100, "steps": 200, "noise_multiplier": 4.0}
+    table = cost_table(**facts, candidates=k, hit_probability=hit)
+    assert "random-subset" not in {row.procedure for row in table.rows}
+    assert f"random-subset is left out: {said}" in str(table)
 
 
 def test_both_sides_are_priced_by_the_same_law() -> None:

@@ -22,7 +22,7 @@ from honestdp.planning.role_costs import priced_after
 from honestdp.privacy import guarantee
 from honestdp.privacy.events import Composition, Gaussian, Repeated
 from honestdp.procedures.untuned import Untuned
-from honestdp.schema import Categorical, Numeric
+from honestdp.schema import Categorical, Date, Numeric, Ordinal
 from search_tables import SCHEMA, asked, spec
 
 DELTA = 1e-4
@@ -138,6 +138,18 @@ def test_categories_are_counted_where_their_noise_is_small():
     assert with_wards(10**5, columns=wards(rare="keep")).questions == Questions()
     assert len(with_wards(100, columns=wards(rare="learn")).questions) == 1  # as it is declared
     assert with_wards(10**5, columns=wards(rare=("a",))).questions == Questions()
+
+
+def test_grades_and_years_are_counted_where_the_wards_can_be_too():
+    """Else the wards alone: a grade's place is told by a number as well."""
+    grade = Ordinal(name="grade", categories=["1", "2", "3"])
+    day = Date(name="day", first="2020-01-01", last="2029-12-31")
+    enough = math.ceil(share_of(CATEGORY_SHARE, 4, 1.0, 1e-6) / MOST_COUNT_NOISE)
+    columns = (*wards(), grade, day)
+    (asked_for,) = with_wards(enough, columns=columns).questions
+    assert asked_for.columns == ("ward0", "ward1", "grade", "day")
+    (asked_for,) = with_wards(enough - 1, columns=columns).questions
+    assert asked_for.columns == ("ward0", "ward1")
 
 
 def test_counting_categories_is_paid_for_and_told():

@@ -14,11 +14,12 @@ from releases import GRID, ROWS, SCHEMA, new_ledger, table
 from honestdp import InputError, Spec, load, make_plan, run, verify
 from honestdp.planning.plan import Plan
 from honestdp.privacy import events, formats, runs
+from honestdp.privacy.run_count import RunCount
 from honestdp.procedures.random_repeats import RandomRepeats
 
 
 @dataclass(frozen=True)
-class OneOrMore(runs.RunCount):
+class OneOrMore(RunCount):
     """1, or `most` with this probability."""
 
     most: int
@@ -48,7 +49,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> None:
     formats.register_law("tests.one-or-more")(OneOrMore)
 
 
-def plan(law: runs.RunCount) -> Plan:
+def plan(law: RunCount) -> Plan:
     """What `make_plan` makes for this grid, with another law of K."""
     facts = {"rows": ROWS, "epsilon": 8.0, "delta": 1e-4, "steps": 4, "lot_size": 8}
     spec = Spec(schema=SCHEMA, grid=GRID, procedure="random-repeats", mean_runs=20.0, **facts)
@@ -107,7 +108,7 @@ def test_a_search_by_it_is_charged_and_released(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("law", [LAW, runs.Capped(LAW, 2)], ids=["itself", "capped"])
-def test_one_without_a_name_makes_no_plan(law: runs.RunCount) -> None:
+def test_one_without_a_name_makes_no_plan(law: RunCount) -> None:
     with pytest.raises(InputError, match="law='OneOrMore': no file can hold it; name it by"):
         plan(law)
 
@@ -129,7 +130,7 @@ def test_names_are_kept_apart() -> None:
             formats.register_law(name)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="derives from RunCount"):
         formats.register_law("tests.gaussian")(events.Gaussian)  # type: ignore[type-var]
-    loose = type("Loose", (runs.RunCount,), {})
+    loose = type("Loose", (RunCount,), {})
     with pytest.raises(InputError, match="law='Loose': must be a dataclass with frozen=True"):
         formats.register_law("tests.loose")(loose)
 

@@ -11,7 +11,7 @@ from bombs import GRID, KINDS, Bomb, Killed, new_ledger, plan_of, table
 
 from honestdp import InputError, Ledger, files, load, verify
 from honestdp.errors import FolderError, Interrupted
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.randomness import Randomness
 from honestdp.runner.run import run
 
@@ -307,14 +307,14 @@ def test_what_is_not_a_runs_is_left_alone(tmp_path):
     (folder / ".private").mkdir(parents=True)
     diary = folder / ".private" / "diary.txt"
     diary.write_text("dear diary")
-    refused("is not a run's", plan, folder, ledger)
+    refused("is not the folder of a run", plan, folder, ledger)
     (folder / "card.json").write_text("{}")
-    refused("is not a run's", plan, folder, ledger)
+    refused("is not the folder of a run", plan, folder, ledger)
     assert diary.read_text() == "dear diary"
     link = tmp_path / "link"
     link.mkdir()
     (link / ".private").symlink_to(folder / ".private")
-    refused("is not a run's", plan, link, ledger)
+    refused("is not the folder of a run", plan, link, ledger)
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(InputError, match="left are"):

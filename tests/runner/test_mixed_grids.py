@@ -9,7 +9,7 @@ import torch
 from honestdp import load, make_plan
 from honestdp.engine.examples import examples
 from honestdp.engine.train import Schedule, train
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.randomness import Randomness
 from honestdp.release.card import Card
 from honestdp.resume.journal import Journal

@@ -1,4 +1,4 @@
-"""A ward that no row has (issue 16): its weight is no longer noise, and everyone is told so."""
+"""A ward or a year that no row has (issue 16): its weight is no longer noise, and all are told."""
 
 from __future__ import annotations
 
@@ -54,6 +54,36 @@ def test_kept_it_has_a_weight_of_noise():
     plan, rows = planned(rare="keep"), table()
     found = [run(plan, rows, seed=seed) for seed in range(3)]
     assert all(probability(one, "made up") != probability(one, None) for one in found)
+
+
+def with_years(**facts):
+    """A plan and its rows: all of 2023 and 2024, of a schema that goes on to 2029."""
+    day = {"kind": "date", "name": "day", "first": "2020-01-01", "last": "2029-12-31", **facts}
+    schema = planned().spec.schema.model_dump(mode="json", exclude={"row_scale"})
+    schema = Schema.model_validate(schema | {"columns": [*schema["columns"], day]})
+    plan = make_plan(Spec(rows=ROWS, epsilon=1.0, steps=100, schema=schema))
+    months = np.random.default_rng(6).integers(0, 24, ROWS)
+    days = [f"{2023 + month // 12}-{1 + month % 12:02d}-15" for month in months]
+    return plan, table() | {"day": np.array(days)}
+
+
+def test_a_year_that_no_row_has_says_no_more_than_its_position():
+    plan, rows = with_years()
+    release = run(plan, rows, seed=0)
+    rare = {*map(str, range(2020, 2030))} - {"2023", "2024"}
+    assert set(release.schema.columns[2].rare) == rare
+    day = [one for one in release.effects() if one.column == "day"]
+    noted = {one.label for one in day if one.note}
+    assert noted == {f"day {year}" for year in rare}
+    assert {(one.contribution, one.noise_sd) for one in day if one.note} == {(0.0, 0.0)}
+    # From 2026 to 2027 nothing but the position changes: both days are Fridays.
+    row = {"age": [50, 50, 50], "ward": ["surgery"] * 3}
+    row["day"] = ["2026-01-02", "2027-01-01", "2027-12-31"]
+    inputs = release.schema.encode_inputs(row, sparse=False)
+    first, last = np.flatnonzero(inputs[0] != inputs[1]), np.flatnonzero(inputs[1] != inputs[2])
+    names = release.schema.encoded_names
+    assert [names[at] for at in first] == ["day"]
+    assert [names[at] for at in last] == ["day", "day Jan", "day Dec"]
 
 
 def test_card_effects_explain_and_report_say_so(tmp_path, capsys):

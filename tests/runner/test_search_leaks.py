@@ -18,7 +18,8 @@ import torch
 
 from honestdp import Ledger, files, make_plan
 from honestdp.errors import SearchError
-from honestdp.privacy.runs import RunCount, Tabulated
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Tabulated
 from honestdp.runner.run import run
 from search_tables import PROCEDURES, SCHEMA, asked, table
 

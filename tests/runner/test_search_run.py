@@ -405,7 +405,7 @@ def test_a_receipt_pays_for_what_it_was_charged(tmp_path):
     dear, cheap = make_plan(asked("untuned", epsilon=20.0)), Spending.of_pair(0.001, 1e-9)
     ledger = Ledger.create(tmp_path / "toy.ledger", schema=SCHEMA, epsilon=1.0, delta=1e-4)
     receipt = ledger.reserve(cheap, dear.public())
-    with pytest.raises(InputError, match="was charged another cost than this plan's"):
+    with pytest.raises(InputError, match="was charged for another cost than this plan has"):
         run(dear, table(), ledger, receipt=receipt)
     plan = make_plan(asked("untuned", epsilon=0.5))
     ledger.reserve(plan.spending, plan.public())

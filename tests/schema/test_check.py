@@ -28,6 +28,7 @@ from honestdp.schema import (
 )
 from honestdp.schema import check as check_module
 from honestdp.schema.cell_problems import CellProblems
+from honestdp.schema.kinds import Column
 from honestdp.schema.paid_check import counts, plan_check
 from honestdp.schema.table_check import KEEPER
 
@@ -57,8 +58,8 @@ def test_a_sound_table() -> None:
         CellProblems(120, distinct_capped=2),
     ]
     assert found.target.classes == {"low": 80, "high": 40}
-    assert found.verdict == "fits the schema, with 1 note"  # an unknown job
-    assert checked({"job": ["clerk", "1", "1"]}).verdict == "fits the schema"
+    assert found.verdict == "fits the schema, with 2 notes"  # an unknown job, and one in no row
+    assert checked({"job": ["clerk", "smith", "1"]}).verdict == "fits the schema"
 
 
 @pytest.mark.parametrize(
@@ -87,18 +88,48 @@ def test_what_is_serious(column: str, cells: list[Any], said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "job",
+    [
+        Categorical(name="job", categories=["clerk", "smith", "1"]),
+        Ordinal(name="job", categories=["clerk", "smith", "1"]),
+        Boolean(name="job", true=["clerk"], false=["smith", "1"]),
+    ],
+)
+def test_ignore_case_is_a_way_out_wherever_it_is_offered(job: Column) -> None:
+    age, _, town = small_schema().columns
+    cells = {"job": ["CLERK", "Smith", "1"]}
+    found = checked(cells, schema=small_schema(columns=[age, job, town]))
+    assert "add ignore_case" in texts(found, "job")
+    mended = type(job)(**job.model_dump() | {"ignore_case": True})
+    found = checked(cells, schema=small_schema(columns=[age, mended, town]))
+    assert texts(found, "job") == ""
+    assert found.fits
+
+
+@pytest.mark.parametrize(
     ("column", "cells", "said"),
     [
         ("age", ["30", "30", "30"], "every cell is encoded alike: a model learns nothing of it"),
         ("age", ["30", "", None], "80 of 120 cells are missing"),
         ("age", ["300", "40", "30"], "40 of 120 cells are outside the bounds"),
         ("job", ["nurse", "clerk", "1"], "40 of 120 cells are not among the categories"),
+        ("job", ["clerk", "x", "1"], "1 declared category is in no row: 'smith'"),
+        ("job", ["x", "1", "1"], "2 declared categories are in no row: 'clerk', 'smith'"),
     ],
 )
 def test_what_is_a_note(column: str, cells: list[Any], said: str) -> None:
     found = checked({column: cells})
     assert said in texts(found, column)
     assert found.fits
+
+
+def test_categories_in_no_row_are_no_news_where_nothing_is_known() -> None:
+    assert "in no row" not in texts(checked({"job": ["", None, "x"]}), "job")
+    stage = Ordinal(name="job", categories=["clerk", "smith", "boss"])
+    schema = small_schema(columns=[small_schema().columns[0], stage])
+    assert "in no row: 'boss'" in texts(
+        checked({"job": ["clerk", "smith", "x"]}, schema=schema), "job"
+    )
 
 
 def test_one_odd_cell_among_many_is_a_note() -> None:
@@ -213,7 +244,7 @@ def test_every_kind_of_column() -> None:
         Numeric(name="age", bounds=(0, 100)),
         Categorical(name="ward", categories=["a", "b"]),
         Boolean(name="smokes"),
-        Ordinal(name="stage", categories=["one", "two", "three"]),
+        Ordinal(name="stage", categories=["one", "two"]),
         Date(name="seen", first="2020-01-01", last="2030-12-31"),
         Counts(name="visits"),
         Hashed(name="zip", buckets=8),

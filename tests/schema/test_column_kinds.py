@@ -117,7 +117,9 @@ COLUMNS = [
     Numeric(name="wage", bounds="learn", outer=(-1, 1e6), encode="spline", edges="learn"),
     Boolean(name="smokes"),
     Boolean(name="smokes", true=["a"], false=["b", "110"]),
+    Boolean(name="smokes", ignore_case=True),
     Ordinal(name="pain", categories=["a", "1", "50"]),
+    Ordinal(name="pain", categories=["A", "1", "50"], ignore_case=True),
     Date(name="born", first="1900-01-01", last="1999-12-31"),
     Date(name="seen", first="2020-01-01", last="2024-12-31", format="%d.%m.%Y %H:%M", time=True),
     Counts(name="word a"),
@@ -386,6 +388,11 @@ def test_pairs_of_a_column_that_is_learnt_are_refused_by_name():
     with pytest.raises(InputError, match="'cost' is to be learnt, so its pairs are unknown"):
         Schema(name="t", columns=[cost, ward, Cross(name="x", columns=["cost", "ward"])],
                target=target)  # fmt: skip
+
+
+def test_a_column_has_no_pairs_with_itself():
+    with pytest.raises(InputError, match="columns: 'ward' twice; name two different columns"):
+        Cross(name="x", columns=["ward", "ward"])
 
 
 def test_the_form_explains_every_kind():

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honestdp.errors import InputError
-from honestdp.schema import Categorical, Cross, Schema, Target, learn_bounds
+from honestdp.schema import Categorical, Cross, Date, Ordinal, Schema, Target, learn_bounds
+from honestdp.schema.blocks import as_matrix
 from honestdp.schema.cells import cells
-from honestdp.schema.kinds.base import as_matrix
 from honestdp.schema.kinds.categorical import FEW, LEAST
 from honestdp.schema.learn import histogram, with_learnt
 from honestdp.testing import check_column_kind
@@ -149,6 +149,76 @@ def test_pairs_follow_what_was_learnt_about_their_columns():
     assert sum(pairs(made, ["b"])[0]) == 0
 
 
+def grade(**facts) -> Ordinal:
+    return Ordinal(name="grade", categories=NAMES, **facts)
+
+
+def day(**facts) -> Date:
+    return Date(name="day", first="2021-07-01", last="2024-06-30", **facts)
+
+
+@pytest.mark.parametrize("rare", ["learn", "keep", (), "some"])
+@pytest.mark.parametrize(("column", "some"), [(grade, ("b", "d")), (day, ("2021", "2024"))])
+def test_grades_and_years_keep_the_contract(column, some, rare):
+    cells = ["a", "b", None, "2021-08-31", "2023-02-03 10:00"]
+    check_column_kind(column(rare=some if rare == "some" else rare), cells)
+
+
+def test_a_rare_grade_is_told_by_its_place_alone():
+    a, b, d, unknown = encoded(grade(rare=("b", "d")), "a", "b", "d", "?")
+    assert a == encoded(grade(), "a")[0]
+    assert b == [pytest.approx(1 / 3), 0, 0, 0, 0]
+    assert d == [1, 0, 0, 0, 0]
+    assert sum(unknown) == 0
+    assert [one.note for one in grade(rare=("b",)).representatives()] == ["", FEW, "", ""]
+    one, other = grade(rare=("b",)).as_one_hot(), ward(rare=("b",))
+    assert encoded(one, *NAMES, "?") == encoded(other, *NAMES, "?")
+
+
+def test_a_rare_year_is_told_by_the_position_alone():
+    column = day(rare=("2021", "2024"))
+    names = column.encoded_names
+    for cell, year in (("2021-08-02", 0), ("2023-08-02", 1), ("2030-01-01", 0), ("2020-01-01", 0)):
+        found = dict(zip(names, encoded(column, cell)[0], strict=True))
+        plain = dict(zip(names, encoded(day(), cell)[0], strict=True))
+        years = [f"day {each}" for each in (2021, 2022, 2023, 2024)]
+        assert sum(found[each] for each in years) == year
+        assert sum(plain.pop(each) for each in years) == 1
+        assert plain == {name: value for name, value in found.items() if name not in years}
+    assert {names[at]: why for at, why in column.never_used().items()} == {
+        "day 2021": FEW, "day 2024": FEW}  # fmt: skip
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.sampled_from([*NAMES, "x", None, "2021-12-31", "2024-01-01"]), max_size=9),
+    one=st.sampled_from([*NAMES, "x", None, "2021-12-31", "2030-01-01"]),
+    column=st.sampled_from([grade(rare="learn"), day(rare="learn")]),
+)
+def test_a_record_moves_one_count_of_grades_or_years_by_one(rows, one, column):
+    bins = column.histogram_bins(512)
+    with_, without = (histogram(column, cells(given), bins) for given in ([one, *rows], rows))
+    assert bins == len(with_) == column.learns == 4
+    assert 0 <= (with_ - without).sum() == np.abs(with_ - without).sum() <= 1
+    plain = column.model_copy(update={"rare": None})
+    inputs = np.sum(encoded(plain, one, *rows), axis=0)  # what is counted is what is encoded
+    assert with_.tolist() == inputs[1:5].tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [(grade, "told by their place in the order: b"), (day, "told by the position alone: 2022")],
+)
+def test_grades_and_years_are_learnt_from_clear_counts(column, words):
+    asked = column(rare="learn")
+    numbers = asked.learnt_from(np.array([30.1, 29.9, 1e6, 1e6]), 10.0, 10**6)
+    assert numbers == (1.0, 0.0, 1.0, 1.0)
+    made = asked.with_learnt(numbers)
+    assert asked.learnt_words(made).endswith(words)
+    assert asked.learnt_facts(made) == {"rare": [words.split(": ")[1]]}
+    assert asked.learnt_words(asked.with_learnt((1.0,) * 4)).startswith("every ")
+
+
 def test_wrong_declarations_are_refused():
     target = {"column": "y", "classes": ["n", "y"]}
     for facts, text in (
@@ -163,6 +233,13 @@ def test_wrong_declarations_are_refused():
             Schema.from_toml(tomli_w.dumps(whole))
 
 
+@pytest.mark.parametrize("rare", [["2020"], "2021", ["x"]])
+def test_wrong_years_are_refused(rare):
+    with pytest.raises(InputError, match="rare"):
+        day(rare=rare)
+
+
 def test_a_schema_that_leaves_it_open_has_the_fingerprint_it_had():
     assert {"rare", "rare_other"}.isdisjoint(ward().facts())
+    assert "rare" not in {*grade().facts(), *day().facts()}
     assert ward(rare="keep").facts()["rare"] == "keep"

@@ -111,6 +111,9 @@ def test_a_schema_cannot_be_changed_but_copied() -> None:
         assert hash(again) == hash(schema)
 
 
+EITHER_CASE = 'categories = ["b", "B"]\nignore_case = true'
+
+
 def columns(text: str) -> str:
     return f'name = "a"\n[target]\ncolumn = "y"\nclasses = ["no", "yes"]\n{text}'
 
@@ -127,6 +130,7 @@ def columns(text: str) -> str:
         (columns("[columns]"), "no columns: declare at least one"),
         (columns("[columns.a]"), 'columns.a.kind is missing: must be "boolean"'),
         (columns('[columns.a]\nkind = "numric"'), "columns.a.kind='numric': must be"),
+        (columns("[columns.a]"), ', or in a file "unused" for a column that is never read'),
         (columns('[columns.a]\nkind = "numeric"'), "columns.a.bounds is missing: give [low"),
         (columns('[columns.a]\nkind = "numeric"\nbound = [0, 1]'), "a.bound: unknown key; did you"),
         (columns('[columns.a]\nkind = "numeric"\nbounds = [1, 1]'), "[1, 1]: needs low < high"),
@@ -139,6 +143,13 @@ def columns(text: str) -> str:
         (columns('[columns.a]\nkind = "categorical"\ncategories = []'), "needs at least 1"),
         (columns('[columns.a]\nkind = "categorical"\ncategories = ["b", " b"]'), "'b' twice"),
         (columns('[columns.a]\nkind = "categorical"\ncategories = [""]'), "an empty cell"),
+        (columns(f'[columns.a]\nkind = "categorical"\n{EITHER_CASE}'), "'B' twice, but for upper"),
+        (columns(f'[columns.a]\nkind = "ordinal"\n{EITHER_CASE}'), "'B' twice, but for upper"),
+        (columns('[columns.a]\nkind = "boolean"\ntrue = ["n"]\nignore_case = true'), "'n' twice"),
+        (
+            columns('[columns.a]\nkind = "boolean"\nfalse = ["tRuE"]\nignore_case = true'),
+            "'true' is in true and in false",
+        ),
         (columns('[columns.a]\nkind = "categorical"\ncategories = ["b"]\nmissing="c"'), "'c' must"),
         (columns('[columns."numeric"]\nkind = "x"'), "columns.numeric.kind='x'"),
         (columns("").replace('classes = ["no", "yes"]', ""), "either classes = [...] or bounds"),
@@ -261,6 +272,7 @@ def test_a_form_has_one_line_a_column() -> None:
 
 def test_all_that_is_not_filled_in_is_named_in_one_message() -> None:
     kinds = " or ".join(f'"{name}"' for name in column_kinds.names())
+    kinds += ', or in a file "unused" for a column that is never read'
     with pytest.raises(InputError) as caught:
         Schema.from_toml(from_header(["age", "ward", "pay"]))
     assert str(caught.value) == (

@@ -90,8 +90,8 @@ def test_a_query_changes_nothing(database: Path) -> None:
 def test_what_is_wrong_is_one_line(database: Path, tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("SECRET " * 1000)
     for url, said in (
-        (f"sqlite:///{database}", "query: .* there is none; give one"),
-        (f"sqlite:///{database}?query= ;", "there is none; give one"),
+        (f"sqlite:///{database}", "query: none, .* is a database; give one"),
+        (f"sqlite:///{database}?query= ;", "is a database; give one"),
         (f"sqlite:///{database}?query=SELECT agee FROM visits", "no such column: agee"),
         (f"sqlite:///{tmp_path}/none.db?query={QUERY}", "no such database file"),
         (f"sqlite:///{tmp_path}/text.db?query={QUERY}", "file is not a database"),

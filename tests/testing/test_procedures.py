@@ -60,6 +60,11 @@ def test_laws_of_every_shape_keep_it(options) -> None:
     check_procedure(procedures.get("random-repeats"), options, (2, 5))
 
 
+@pytest.mark.parametrize("options", [{}, {"hit_probability": 0.5, "subset": 0.4}], ids=str)
+def test_subset_tuning_without_repeats_keeps_it(options) -> None:
+    check_procedure(procedures.get("subset-tuning"), {"shape": "distinct", **options}, (2, 5))
+
+
 def test_a_pick_keeps_it() -> None:
     check_procedure(Composition, {"scores": False})
 

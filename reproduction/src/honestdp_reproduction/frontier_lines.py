@@ -64,7 +64,7 @@ class FrontierLine:
 BALANCED = FrontierLine("untuned, balanced", "balanced", {"procedure": "untuned", **_PAPER})
 DEFAULT = FrontierLine("untuned, the library's default plan", "balanced")
 PROFILE = FrontierLine("profile bound, DPSGD 40", "dpsgd-40", {"bound": "profile", **_STOPPING})
-_SUBSET = {"procedure": "subset-tuning", **_PAPER}
+_SUBSET = {"procedure": "subset-tuning", "shape": 1.0, **_PAPER}
 _OFTEN = {"hit_probability": 0.9}
 FREE = FrontierLine(
     "DPSGD 40, tuned for free", "dpsgd-40", {"procedure": "untuned", **_PAPER}, free=True

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from honestdp.cli.config import CHOSEN_ON, READING, TuneConfig
-from honestdp.cli.console import Console, Stopped, agrees
+from honestdp.cli.config import CHOSEN_ON, TuneConfig
+from honestdp.cli.console import Console, Stopped
 from honestdp.cli.options import (
     Decimal,
     Delimiter,
@@ -23,6 +22,8 @@ from honestdp.cli.options import (
     number,
     whole,
 )
+from honestdp.cli.tune_ledger import ledger_of, with_stopped_charge, would_fit
+from honestdp.cli.tune_tables import count_rows, is_adult, tables_of
 from honestdp.errors import (
     BudgetError,
     InputError,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from honestdp.planning.plan import Plan
     from honestdp.planning.spec import Spec
     from honestdp.release.released import Release
-    from honestdp.schema import Schema, TableFile
+    from honestdp.schema import TableFile
 
 FEW = 1000  # rows
 NOTHING = 4  # exit code of a search that ended without a model
@@ -200,7 +201,7 @@ def command(
     }  # fmt: skip
     console = Console(json_, quiet)
     config = TuneConfig.of(spec, flags, further or ())
-    holds_out = "test" not in config.values and not _is_adult(config)  # public rows say how good
+    holds_out = "test" not in config.values and not is_adult(config)  # public rows say how good
     by_default = {"check": True, "calibration_share": "auto"}
     by_default |= {"test_share": "auto"} if holds_out else {}
     config = TuneConfig({**by_default, **config.values})
@@ -256,12 +257,12 @@ def _tune(
         if "seed" in config.values and "ledger" in config.values:
             raise seed_and_ledger("seed", config.values["seed"])
         executor = _executor(config)
-        schema, table, test, public = _tables(config)
-        facts = {"epsilon": 1.0, **config.facts} if _is_adult(config) else config.facts
+        schema, table, test, public = tables_of(config)
+        facts = {"epsilon": 1.0, **config.facts} if is_adult(config) else config.facts
         if "epsilon" not in facts:
             raise InputError("epsilon: none; give the budget, such as --epsilon 1")
         facts |= _stored_choice(config)
-        spec = Spec(schema=schema, rows=_rows(config, table, schema), **facts)
+        spec = Spec(schema=schema, rows=count_rows(config, table, schema), **facts)
     if public is not None:
         spec = _chosen(spec, public, executor, console)
     with console.busy("planning"):
@@ -273,16 +274,25 @@ def _tune(
     if dry_run:
         but = "" if public is None else ", but for what was trained on the public rows"
         done = f"a dry run: nothing was charged, trained or written{but}"
-        console.answer(f"{done}{_would_fit(config, plan, table)}", plan.public())
+        console.note(f"The trainings take about {_duration(plan, console)} on this machine.\n")
+        console.answer(f"{done}{would_fit(config, plan, table)}", plan.public())
         return
     out = config.path("out") or Path(f"{schema.name}-run")
     test = None if test is None else public_rows(schema, test)
-    ledger = None if "seed" in config.values else _ledger(config, plan, table, out, console, yes)
-    plan, ask = _with_stopped_charge(plan, ledger, ask, out, console)
+    ledger = None if "seed" in config.values else ledger_of(config, plan, table, out, console, yes)
+    plan, ask = with_stopped_charge(plan, ledger, ask, out, console)
     release = _carried_out(config, plan, table, ledger, executor, out, console, ask)
     show(release, ledger, out, test, console)
     if release.winner is None:
         raise typer.Exit(NOTHING)
+
+
+def _duration(plan: Plan, console: Console) -> str:
+    """How long the trainings will take, measured on made-up rows."""
+    with console.busy("measuring on made-up rows"):
+        from honestdp.runner.duration import expected_seconds, in_words
+
+        return in_words(expected_seconds(plan))
 
 
 def _stored_choice(config: TuneConfig) -> dict[str, Any]:
@@ -299,182 +309,6 @@ def _chosen(spec: Spec, public: TableFile, executor: str, console: Console) -> S
         from honestdp.runner.choosing import choose_on_public
 
         return choose_on_public(spec, public, executor=executor)
-
-
-def _tables(config: TuneConfig) -> tuple[Schema, Any, Any, TableFile | None]:
-    """The schema, the table (only the header of a file is read), public rows to test on, and public
-    rows to choose on."""
-    from honestdp.schema import Schema, TableFile
-    from honestdp.schema.files import same_table
-
-    data, place, test = config.places("data"), config.path("schema"), config.places("test")
-    open_ = config.places("public")
-    reading = {name: config.values[name] for name in READING if name in config.values}
-    if data is None:
-        if place is not None:
-            raise InputError("data: none, but a schema; give the CSV or Parquet file too")
-        from honestdp.datasets import adult
-
-        schema, table, rows = adult()
-        chosen = None if open_ is None else _public_rows(open_, reading)
-        return schema, table, rows if test is None else _public_rows(test, reading), chosen
-    table = TableFile(data, **reading)
-    if place is None:
-        way = f"honestdp schema {' '.join(map(_quoted, data))} --out schema.toml"
-        raise InputError(f"schema: none; `{way}` writes one to fill in; give it as --schema")
-    schema = Schema.load(place, table.names)
-    goal = schema.target.column
-    if config.values.get("target") not in (None, goal):
-        raise fail("target", config.values["target"], f"the schema's target is {goal!r}")
-    tested = None if test is None else _public_rows(test, reading)
-    chosen = None if open_ is None else _public_rows(open_, reading)
-    for file in (table, tested, chosen):  # before anything is charged
-        if file is not None:
-            file.check([goal])  # first: without a header, a wildcard's names would be cells
-            file.check([*schema.input_names, goal])
-    for name, file, what in (("test", tested, "accuracy"), ("public", chosen, "best setting")):
-        if file is not None and same_table(table, file):
-            why = f"is the protected table or a copy of it, whose {what} is not paid for"
-            raise fail(name, str(file), f"{why}; give public rows, or leave --{name} out")
-    return schema, table, tested, chosen
-
-
-def _public_rows(places: list[str], reading: Mapping[str, str]) -> TableFile:
-    """Public rows: written like the table, as far as that fits them; a query is in their URL."""
-    from honestdp.schema import TableFile
-    from honestdp.schema.sources.opening import options_of
-
-    fitting = options_of(places) - {"query"}
-    return TableFile(places, **{name: v for name, v in reading.items() if name in fitting})
-
-
-def _quoted(place: str) -> str:
-    """A path or a URL as the shell reads it; without its password."""
-    from honestdp.schema.sources.urls import without_secrets
-
-    return shlex.quote(without_secrets(place))
-
-
-def _rows(config: TuneConfig, table: Any, schema: Schema) -> int:
-    """Count the rows; raises InputError, before anything is charged, if the user gave another
-    number."""
-    from honestdp.schema import TableFile
-
-    wanted = [*schema.input_names, schema.target.column]
-    found = table.count_rows(wanted) if isinstance(table, TableFile) else len(table)
-    if not found:
-        raise InputError(f"{table}: holds a header and no rows; give a table")
-    if config.values.get("rows", found) != found:
-        raise fail("rows", config.values["rows"], f"the table has {found}; leave it out")
-    return found
-
-
-def _ledger(
-    config: TuneConfig, plan: Plan, table: Any, out: Path, console: Console, yes: bool
-) -> Ledger:
-    """Open the table's ledger; create it with this plan's total if the user agrees.
-
-    By default it lies beside the table, not the run: all runs on a table share one budget.
-    """
-    from honestdp.ledger import Ledger
-
-    schema, usual = plan.spec.schema, _usual_ledger(config, plan, table)
-    path = config.path("ledger") or usual
-    if path.exists():
-        return Ledger.open(path, schema=schema)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise fail("out", str(out), "is not empty; choose another folder for this run")
-    _check_no_other(path, usual, schema.name)
-    total = f"epsilon {plan.spec.epsilon:g} and delta {plan.delta:.3g}"
-    if not yes:
-        console.note(
-            f"There is no ledger {path} yet. It keeps the total that may ever be spent on "
-            f"{schema.name!r},\nby this run and all later ones (`honestdp ledger create` makes one "
-            "with another total)."
-        )
-        if console.silent or not agrees(f"Make it, with {total}?"):
-            raise InputError(f"ledger: there is no {path}; --yes makes it, with {total}")
-    made = Ledger.create(path, schema=schema, epsilon=plan.spec.epsilon, delta=plan.delta)
-    console.note(
-        f"A new ledger, {path}: {total} for everything ever computed from {schema.name!r}."
-    )
-    return made
-
-
-def _with_stopped_charge(
-    plan: Plan, ledger: Ledger | None, ask: bool, out: Path, console: Console
-) -> tuple[Plan, bool]:
-    """The plan to carry out, and whether to check the table: where a charge in the ledger was
-    stopped by a check and pays for the plan, it is used; with --no-check, without a further one."""
-    from dataclasses import replace
-
-    from honestdp.planning.make import make_plan
-    from honestdp.run_files import PRIVATE, STATE
-
-    if ledger is None or not any(charge.stopped for charge in ledger.history()):
-        return plan, ask
-    if (out / PRIVATE / STATE).exists():  # a run to resume, which has a charge
-        return plan, ask
-    checked = plan if plan.spec.check else make_plan(replace(plan.spec, check=True))
-    found = ledger.stopped_charge(checked.spending, checked.public())
-    if found is None:
-        return plan, ask
-    console.note(
-        f"Charge {found.receipt.id} was stopped by the check of its table and pays for this run: "
-        "nothing new is charged.\n"
-    )
-    return checked, ask and plan.spec.check
-
-
-def _check_no_other(path: Path, usual: Path, dataset: str) -> None:
-    """Raise InputError if another ledger for this data set exists: their totals would add up."""
-    from honestdp.ledger import Ledger
-
-    for other in sorted({*path.parent.glob("*.ledger"), *usual.parent.glob("*.ledger")}):
-        try:
-            same = Ledger.inspect(other).opening.dataset == dataset
-        except InputError:  # not a ledger, or damaged
-            continue
-        if same:
-            raise fail(
-                "ledger",
-                str(path),
-                f"{other} is a ledger for {dataset!r} already, and two would add up; use it "
-                f"(--ledger {shlex.quote(str(other))}), or make one with `honestdp ledger create`",
-            )
-
-
-def _would_fit(config: TuneConfig, plan: Plan, table: Any) -> str:
-    """Whether the table's ledger, if there is one, covers the plan now."""
-    from honestdp.ledger import Ledger
-
-    path = config.path("ledger") or _usual_ledger(config, plan, table)
-    if "seed" in config.values or not path.exists():
-        return ""
-    ledger = Ledger.open(path, schema=plan.spec.schema)
-    found = ledger.stopped_charge(plan.spending, plan.public())
-    if found is not None:
-        return f"; charge {found.receipt.id} of {path}, which a check stopped, would pay for it"
-    fits = ledger.fits(plan.spending)
-    return f"; {path} {'would pay for it' if fits else 'has too little left for it'}"
-
-
-def _usual_ledger(config: TuneConfig, plan: Plan, table: Any) -> Path:
-    """The ledger if none is given: visits.ledger beside visits.csv.gz or the folder visits; called
-    as the schema beside the first of several files and beside a database file; so in the current
-    folder for a database elsewhere and for the table that comes with honestdp."""
-    data, named = config.places("data"), f"{plan.spec.schema.name}.ledger"
-    home = None if data is None else table.path
-    if data is None or home is None:
-        return Path(named)
-    if len(data) > 1 or table.source.queries:
-        return Path(home.with_name(named))
-    return Path(home.with_name(f"{home.name.split('.')[0] or home.name}.ledger"))
-
-
-def _is_adult(config: TuneConfig) -> bool:
-    """Whether the table is the one that comes with honestdp."""
-    return config.places("data") is None
 
 
 def _executor(config: TuneConfig) -> str:
@@ -529,5 +363,5 @@ def _carried_out(
     except BudgetError as error:
         assert ledger is not None
         way = f"; Adult itself is public: to start over, remove {ledger.path}"
-        way = way if _is_adult(config) else ""
+        way = way if is_adult(config) else ""
         raise BudgetError(f"{ledger.path}: {error}{way}") from None

@@ -139,7 +139,7 @@ class FittedSearch(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any) -> Any:  # noqa: N803
         """The table with the schema's columns; raises unless it has the columns of fit."""
         check_is_fitted(self)
-        wanted = [column.name for column in self.schema_.columns]
+        wanted = self.schema_.input_names
         rows = Rows.of(X).named_for(wanted)
         given = rows.features(self.schema_.target.column)
         fitted = getattr(self, "feature_names_in_", None)

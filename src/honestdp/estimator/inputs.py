@@ -18,6 +18,7 @@ import pyarrow as pa
 from sklearn.exceptions import DataConversionWarning
 
 from honestdp.errors import InputError
+from honestdp.schema import Schema
 from honestdp.schema.tables import is_lazy, rows_of_objects
 from honestdp.sparse_rows import canonical
 
@@ -246,3 +247,24 @@ def warn_names(fitted: bool) -> None:
         else f"X has feature names, but {ME} was fitted without feature names"
     )
     warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def columns_of(rows: Rows, schema: Schema, given: bool) -> tuple[Any, tuple[str, ...] | None, int]:
+    """The table with the schema's columns, the names of its features, and their number.
+    given: Whether the targets were given apart."""
+    wanted = schema.input_names
+    features = rows.features(schema.target.column)
+    if features is not None:
+        if not given and not rows.holds(schema.target.column):
+            raise InputError(f"{Y_IS_NONE}, and X has no column {schema.target.column!r}")
+        return rows.table, features, len(features)
+    if not given and rows.width != len(wanted) + 1:
+        raise InputError(f"{Y_IS_NONE}, and X has {rows.width} columns")
+    names = wanted if given else [*wanted, schema.target.column]
+    check_width(rows.width, len(names))
+    return rows.in_order(names, names), None, len(wanted)
+
+
+def places(width: int) -> tuple[str, ...]:
+    """Names for the columns of an array."""
+    return tuple(f"x{i}" for i in range(width))

@@ -71,10 +71,10 @@ def check_kind(classes: Sequence[str], y: Any, rows: Rows, target: str) -> None:
     kind = _kind(y, rows, target)
     numbers = {_number(text) for text in classes} - {None}
     if kind == "numbers" and not numbers:
-        raise InputError("y: holds numbers, but the schema's classes are text; give those")
+        raise InputError("y: holds numbers, but the schema's classes are text; give the schema's")
     if kind == "truth values" and not numbers & {0.0, 1.0}:
         raise InputError(
-            "y: holds truth values, which are none of the schema's classes; give those"
+            "y: holds truth values, but the schema's classes are not; give the schema's"
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from honestdp.estimator.parameters import declared_schema
 from honestdp.ledger import Ledger
 from honestdp.planning.grid import Grid
 from honestdp.schema import Schema
@@ -82,7 +83,7 @@ def _left(search: Any) -> str:
     ledger = search.ledger
     try:
         if isinstance(ledger, (str, PathLike)):
-            ledger = Ledger.open(ledger, schema=search._declared())
+            ledger = Ledger.open(ledger, schema=declared_schema(search.schema))
         if not isinstance(ledger, Ledger):
             return ""
         left = ledger.remaining()

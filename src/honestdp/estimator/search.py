@@ -12,37 +12,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 
-from honestdp.errors import InputError, fail, seed_and_ledger
+from honestdp.errors import InputError, fail
 from honestdp.estimator import inputs
 from honestdp.estimator import repr as representation
 from honestdp.estimator.fitted import FittedSearch
-from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, target_of
-from honestdp.estimator.labels import check_kind, checked_dtype, labels
+from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, columns_of, places, target_of
+from honestdp.estimator.labels import check_kind, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
+from honestdp.estimator.parameters import (
+    INFER,
+    check_parameters,
+    declared_schema,
+    open_ledger,
+)
 from honestdp.estimator.run_folder import carried_out
-from honestdp.executors import Executor, executors
+from honestdp.executors import Executor
 from honestdp.ledger import Ledger
 from honestdp.models.base import OPTION
 from honestdp.planning.make import make_plan
 from honestdp.planning.plan import Plan
-from honestdp.planning.public_choice import CHOSEN_ON
 from honestdp.planning.spec import Spec
 from honestdp.release.released import Release
 from honestdp.release.saved import load
 from honestdp.runner.choosing import choose_on_public
 from honestdp.schema import Schema
 from honestdp.schema.infer import NAME, infer_schema
-
-INFER = "infer"
 
 
 @dataclass(frozen=True)
@@ -257,10 +259,10 @@ class HonestSearch(FittedSearch):
         Raises:
             InputError: If a parameter is wrong, no plan fits the budget, or the schema is "infer".
         """
-        self._check()
+        check_parameters(self)
         if self._infers:
             raise fail("schema", INFER, "is read off the rows by fit; a plan needs a declared one")
-        schema = self._declared()
+        schema = declared_schema(self.schema)
         return make_plan(self._chosen(self._spec(schema, n), schema))
 
     def _chosen(self, spec: Spec, schema: Schema) -> Spec:
@@ -270,8 +272,8 @@ class HonestSearch(FittedSearch):
         X, y = self.public if isinstance(self.public, tuple) else (self.public, None)  # noqa: N806
         try:
             target = target_of(y)
-            rows = Rows.of(X).named_for([column.name for column in schema.columns])
-            table, _, _ = self._columns(rows, schema, target is not None)
+            rows = Rows.of(X).named_for(schema.input_names)
+            table, _, _ = columns_of(rows, schema, target is not None)
         except InputError as error:
             raise InputError(f"public: {error}") from None
         return choose_on_public(spec, table, target, executor=self.executor)
@@ -283,60 +285,6 @@ class HonestSearch(FittedSearch):
     @property
     def _simulates(self) -> bool:
         return self.random_state is not None
-
-    def _check(self) -> None:
-        """Check the parameters that `Spec` does not; before a row or the ledger is read."""
-        seed = self.random_state
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral)):
-            raise InputError(
-                f"random_state: is of type {type(seed).__name__}; give None, or a whole number to "
-                "simulate, which protects nobody"
-            )
-        if self._infers and not self._simulates:
-            raise fail(
-                "schema",
-                INFER,
-                "would read bounds and classes off the rows, unpaid; declare it, or simulate with "
-                "random_state=0",
-            )
-        if not isinstance(self.executor, Executor):
-            executors.get(self.executor)
-        if not isinstance(self.progress, bool):
-            raise fail("progress", self.progress, "must be True or False")
-        if self.on_candidate is not None and not callable(self.on_candidate):
-            kind = type(self.on_candidate).__name__
-            raise InputError(f"on_candidate: is of type {kind}; give a function of one argument")
-        if self.folder is not None and not isinstance(self.folder, (str, PathLike)):
-            kind = type(self.folder).__name__
-            raise InputError(f"folder: is of type {kind}; give a path, or None")
-        if self.class_dtype is not None:
-            checked_dtype(self.class_dtype)
-        if self.options is not None and not isinstance(self.options, Mapping):
-            raise InputError(f"options: is of type {type(self.options).__name__}; give a dict")
-        if isinstance(self.public, tuple) and len(self.public) != 2:
-            raise InputError(f"public: a tuple of {len(self.public)}; give (X, y), or X alone")
-        known = self._further()
-        for name, value in (self.options or {}).items():
-            if name not in known:
-                raise fail("options", name, f"there are {', '.join(known)}")
-            if value is not None and not isinstance(value, (str, Real)):
-                raise fail(name, value, "must be a number, a text, True or False")
-
-    def _further(self) -> list[str]:
-        """The fields of `Spec` that are not parameters of the estimator."""
-        own = {*self._get_param_names(), "rows", CHOSEN_ON}
-        return [field.name for field in fields(Spec) if field.name not in own]
-
-    def _declared(self) -> Schema:
-        """The given schema, read from its file if it is a path."""
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if not isinstance(self.schema, (str, PathLike)):  # its type alone: it may be data
-            kind = type(self.schema).__name__
-            raise InputError(
-                f"schema: is of type {kind}; give a Schema, or a path to its TOML file"
-            )
-        return Schema.load(self.schema)
 
     def _spec(self, schema: Schema, rows: int) -> Spec:
         facts = partial(
@@ -359,23 +307,6 @@ class HonestSearch(FittedSearch):
         options = self._options_of_module()
         return model_and_grid(self.model, self.grid, self.loss, options, facts)
 
-    def _open_ledger(self, schema: Schema) -> Ledger | None:
-        if self._simulates:
-            if self.ledger is not None:
-                raise seed_and_ledger("random_state", self.random_state)
-            return None
-        if self.ledger is None:
-            raise InputError(
-                "ledger: none; give the data set's ledger, or random_state=0 to simulate, which "
-                "protects nobody"
-            )
-        if isinstance(self.ledger, (str, PathLike)):
-            return Ledger.open(self.ledger, schema=schema)
-        if not isinstance(self.ledger, Ledger):  # its type alone: it may be data
-            kind = type(self.ledger).__name__
-            raise InputError(f"ledger: is of type {kind}; give a Ledger, or a path to one")
-        return self.ledger
-
     # Fitting
 
     def fit(self, X: Any, y: Any = None) -> HonestSearch:  # noqa: N803
@@ -397,7 +328,7 @@ class HonestSearch(FittedSearch):
             SearchError: If a paid search failed.
             Interrupted: On Ctrl-C in a run that can be resumed.
         """
-        self._check()
+        check_parameters(self)
         if any(X is part for part in _parts(self.public)):
             raise InputError("public: is the protected X itself; give public rows, or leave it out")
         rows, target = Rows.of(X), target_of(y)
@@ -405,16 +336,16 @@ class HonestSearch(FittedSearch):
             inputs.check_cells(rows, target)
         if rows.count < 2:
             raise InputError("X: has 1 sample; a search needs more")
-        schema = self._inferred(rows, target) if self._infers else self._declared()
-        rows = rows.named_for([column.name for column in schema.columns])
+        schema = self._inferred(rows, target) if self._infers else declared_schema(self.schema)
+        rows = rows.named_for(schema.input_names)
         plan = make_plan(self._chosen(self._spec(schema, rows.count), schema))
         if self.on_candidate is not None and not plan.shows_all:
             raise InputError(
                 f"on_candidate: {plan.procedure.name} releases the winner alone; leave it out, or "
                 'use procedure="composition", which releases every candidate'
             )
-        table, features, width = self._columns(rows, schema, target is not None)
-        ledger = self._open_ledger(schema)
+        table, features, width = columns_of(rows, schema, target is not None)
+        ledger = open_ledger(self.ledger, self.random_state, schema)
         self._check_classes(schema)
         if self._simulates and schema.target.classes is not None:
             check_kind(schema.target.classes, target, rows, schema.target.column)
@@ -449,29 +380,13 @@ class HonestSearch(FittedSearch):
             raise InputError(f"{Y_IS_NONE}; a schema is inferred from X and y apart")
         if len(target) != rows.count:
             raise InputError(f"X has {rows.count} rows, y {len(target)}: give one each")
-        names = rows.names or _places(rows.width)
+        names = rows.names or places(rows.width)
         called = "target"
         while called in names:
             called += "_"
         table = rows.table if rows.names else rows.in_order(names, names)
         classes = predicts_classes(self.model, self.loss, None)
         return infer_schema(table, target, names, called, classes)
-
-    def _columns(
-        self, rows: Rows, schema: Schema, given: bool
-    ) -> tuple[Any, tuple[str, ...] | None, int]:
-        """The table with the schema's columns, the names of its features, and their number."""
-        wanted = [column.name for column in schema.columns]
-        features = rows.features(schema.target.column)
-        if features is not None:
-            if not given and not rows.holds(schema.target.column):
-                raise InputError(f"{Y_IS_NONE}, and X has no column {schema.target.column!r}")
-            return rows.table, features, len(features)
-        if not given and rows.width != len(wanted) + 1:
-            raise InputError(f"{Y_IS_NONE}, and X has {rows.width} columns")
-        names = wanted if given else [*wanted, schema.target.column]
-        inputs.check_width(rows.width, len(names))
-        return rows.in_order(names, names), None, len(wanted)
 
     def _keep(self, release: Release, features: tuple[str, ...] | None, width: int) -> None:
         self.plan_ = release.plan
@@ -488,7 +403,7 @@ class HonestSearch(FittedSearch):
         known = getattr(self, "schema_", None)
         if known is None and not self._infers:
             with suppress(InputError):  # `fit` reports a wrong one
-                known = self._declared()
+                known = declared_schema(self.schema)
         return predicts_classes(self.model, self.loss, known)
 
     # Files
@@ -514,7 +429,7 @@ class HonestSearch(FittedSearch):
         made = cls(model, epsilon=saved.epsilon, delta=saved.delta, schema=saved.schema)
         made._keep_release(saved)
         made._by_place = saved.schema.name == NAME and _placed(saved.schema)
-        made.n_features_in_ = len(saved.schema.columns)
+        made.n_features_in_ = len(saved.schema.input_names)
         return made
 
     # scikit-learn's tags, and representations
@@ -548,10 +463,5 @@ def _parts(public: Any) -> tuple[Any, ...]:
     return public if isinstance(public, tuple) else (public,)
 
 
-def _places(width: int) -> tuple[str, ...]:
-    """Names for the columns of an array."""
-    return tuple(f"x{i}" for i in range(width))
-
-
 def _placed(schema: Schema) -> bool:
-    return tuple(column.name for column in schema.columns) == _places(len(schema.columns))
+    return tuple(column.name for column in schema.columns) == places(len(schema.columns))

@@ -384,7 +384,7 @@ def _charge(
     )
     plan = facts["plan"]
     if fingerprint(plan) != facts["plan_fingerprint"]:
-        raise DamagedError(f"entry {position} holds a plan that is not its fingerprint's")
+        raise DamagedError(f"entry {position} holds a plan that does not match its fingerprint")
     receipt = Receipt(
         position, entry_hash, facts["plan_fingerprint"], spending.epsilon, spending.delta
     )

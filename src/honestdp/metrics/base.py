@@ -63,6 +63,9 @@ class Metric(ABC):
         Args:
             value: The mean.
             rows: Number of rows.
+
+        Returns:
+            The score.
         """
         return value * rows * (1 if self.larger_is_better else -1)
 
@@ -72,5 +75,8 @@ class Metric(ABC):
         Args:
             score: The score.
             rows: Number of rows.
+
+        Returns:
+            The mean.
         """
         return score / rows if self.larger_is_better else -score / rows

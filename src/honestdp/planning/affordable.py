@@ -69,7 +69,7 @@ def affordable(
                 continue
 
             def cost(candidates: int, kind: type[Procedure] = kind) -> float:
-                option = made(kind, candidates, {"subset": subset})  # E[K] = candidates
+                option = made(kind, candidates, {"subset": subset, "mean_runs": candidates})
                 return priced(option, option.usual_bound, run, run, delta)
 
             found[kind.name] = calibrate.candidates(cost, epsilon, MOST)

@@ -48,7 +48,7 @@ def checked_delta(delta: object, rows: int) -> float:
         raise fail(
             "delta",
             delta,
-            f"must be below 1 in {rows} rows, or to show one of them whole would count as "
+            f"must be below 1 in {rows} rows: at that, showing one whole row would count as "
             f"private; leave it out for {default_delta(rows):g}",
         )
     return found
@@ -167,7 +167,11 @@ def _variants(
     left_out: list[str] = []
     for kind in kinds:
         try:
-            found += checked_variants(kind, k, options)
+            some = checked_variants(kind, k, options)
+            found += some
+            if not some:
+                how_often = "" if hit_probability is None else " that hits as often"
+                left_out.append(f"{kind.name} is left out: no law{how_often} is priced for {k}.")
         except InputError as error:
             if procedures.is_own(kind):
                 raise

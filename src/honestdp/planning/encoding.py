@@ -71,8 +71,9 @@ def with_encoding(
         schema = _encoded_as(schema, encode)
     pieces = _pieces(schema, rows * min(epsilon, LARGEST_EPSILON)) if enrich else 0
     columns = tuple(column.with_default_encoding(pieces) for column in schema.columns)
-    if enrich and _counts_categories(schema, rows, epsilon, delta):
-        columns = tuple(column.with_default_rare() for column in columns)
+    if enrich:
+        counted = _counted(schema, rows, epsilon, delta)
+        columns = tuple(c.with_default_rare() if c.name in counted else c for c in columns)
     chosen = schema.model_copy(update={"columns": columns})
     if not scale:
         return chosen
@@ -91,12 +92,16 @@ def _encoded_as(schema: Schema, encode: str) -> Schema:
     return schema.model_copy(update={"columns": columns})
 
 
-def _counts_categories(schema: Schema, rows: int, epsilon: float, delta: float) -> bool:
-    """Whether the noise of their counts is small enough; False if no column has categories."""
-    counted = sum(column.question == AboutCategories.name for column in schema.columns)
-    if not counted:
-        return False
-    return share_of(CATEGORY_SHARE, counted, epsilon, delta) <= MOST_COUNT_NOISE * rows
+def _counted(schema: Schema, rows: int, epsilon: float, delta: float) -> set[str]:
+    """The columns whose categories are counted: all, if the noise of their counts is small enough;
+    else those without an order, as a rare one is less at the mercy of noise where its place in an
+    order is told too; else none."""
+    every = [c for c in schema.columns if c.question == AboutCategories.name]
+    for counted in (every, [c for c in every if not c.tells_order]):
+        noise = share_of(CATEGORY_SHARE, len(counted), epsilon, delta)
+        if counted and noise <= MOST_COUNT_NOISE * rows:
+            return {column.name for column in counted}
+    return set()
 
 
 def _pieces(schema: Schema, strength: float) -> int:

@@ -78,6 +78,9 @@ class Grid:
             **values: For each hyperparameter a list, tuple, range or array of values, or one value
                 that all settings share.
 
+        Returns:
+            The grid, in the order of nested loops: the last hyperparameter varies fastest.
+
         Raises:
             InputError: If a value is a distribution, or a setting is not valid.
 
@@ -102,6 +105,9 @@ class Grid:
             seed: Seed of the draws, which are public.
             **values: For each hyperparameter a list to draw from uniformly, a distribution (any
                 object with `rvs`, such as scipy.stats.loguniform(0.01, 10)) or one value.
+
+        Returns:
+            The grid of the drawn settings.
 
         Raises:
             InputError: If `count` or `seed` is out of bounds, or a setting is not valid.
@@ -134,6 +140,9 @@ class Grid:
                 `seed`; or an object of these or of `GridSampler`, which has a seed of its own.
             seed: Seed of the draws.
 
+        Returns:
+            The grid of the drawn settings.
+
         Raises:
             InputError: If Optuna is not installed, the sampler is an adaptive one or a study,
                 `n` or `seed` is out of bounds, or a setting is not valid.
@@ -156,6 +165,9 @@ class Grid:
             grid: A grid; the name of one, such as "dpsgd-40"; a dict of lists, which stands for
                 their product, or for 40 sampled settings if it holds a distribution; or a list of
                 such dicts, whose settings are joined.
+
+        Returns:
+            The grid.
 
         Raises:
             InputError: If it has another form, a setting is not valid, or the settings of that name
@@ -195,6 +207,9 @@ class Grid:
         Args:
             noise_multiplier: Noise that all of them train with.
             row_norm: Public root-mean-square norm of the input rows; None if unknown.
+
+        Returns:
+            The candidates, in the order of the settings.
         """
         return [self._candidate(s, noise_multiplier, row_norm) for s in self.settings]
 

@@ -129,16 +129,23 @@ def _choose(spec: Spec) -> Plan:
     hit = spec.wanted_hit_probability
     most = MOST_RUNS if spec.most_runs is None else spec.most_runs
     plans: list[Plan] = []
-    failure = fail("most_runs", most, f"no search among {count} settings fits; raise it")
+    failure: InputError | None = None
     for request in automatic_requests(hit):
         try:
             chosen = request.among(count)
+        except InputError:  # too many settings for it, or no law finds the best so often
+            continue
+        if not chosen.finds_as_often(spec.rows, _one_model(spec)):
+            continue
+        try:
             if chosen.expected_runs is not None and chosen.expected_runs <= most:
                 plans.append(_plan(spec, chosen, ""))
         except InputError as error:
             failure = error
     if not plans:
-        raise failure
+        way_out = "raise it, give fewer settings or lower hit_probability"
+        remedy = f"no search among {count} settings fits; {way_out}"
+        raise failure or fail("most_runs", most, remedy)
     best = min(plans, key=lambda plan: plan.noise_multiplier)
     others = ", ".join(
         f"{p.procedure.name} {_shape(p.procedure)}{p.noise_multiplier:.3g}"
@@ -151,6 +158,14 @@ def _choose(spec: Spec) -> Plan:
         + (f"; {others}" if others else "")
     )
     return replace(best, reason=reason)
+
+
+def _one_model(spec: Spec) -> bool:
+    """Whether all settings share one model, with the same options."""
+    grid = defaults.grid(spec)
+    first = spec.pipelines[0].model
+    same = all(one.model is first or one.model == first for one in spec.pipelines)
+    return same and all(grid.model_options(i) == grid.model_options(0) for i in range(len(grid)))
 
 
 def _why_untuned(spec: Spec) -> str:

@@ -208,5 +208,5 @@ def named_grid(name: str, facts: GridFacts | None = None) -> Grid:
         40
     """
     if name not in NAMED:
-        raise fail("grid", name, f"is no known grid; {', '.join(NAMED)} are")
+        raise fail("grid", name, f"is no known grid; choose one of {', '.join(NAMED)}")
     return NAMED[name].grid(facts)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from honestdp.planning import defaults
 from honestdp.planning.calibration_part import threshold_words
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
+from honestdp.planning.likely import Guess, guess
 from honestdp.planning.outside import outside_parts
 from honestdp.planning.pipelines import learnt_key, open_columns
 from honestdp.planning.public_choice import CHOSEN_ON
@@ -260,6 +262,16 @@ class Plan:
         """
         return self.metric.as_score(value, self.scored_rows)
 
+    @cached_property
+    def likely(self) -> Guess | None:
+        """A guess of how good the model will be, from public tables; None for models or row counts
+        that there are no curves of. One training may spend less than the plan, which pays for all.
+        """
+        if not all(one.described.chooses_encoding for one in self.spec.pipelines):
+            return None
+        alone = guarantee.epsilon(self.role_costs.training, self.delta)
+        return guess(self.training.n, min(alone, self.epsilon))
+
     def public(self) -> dict[str, Any]:
         """The plan as texts, numbers, lists and dicts, as the ledger stores it."""
         spec, scoring = self.spec, self.role_costs.scoring
@@ -365,6 +377,7 @@ class Plan:
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
         lines += [*self._calibration_lines(), *self._evaluation_lines()]
+        lines += [] if self.likely is None else [f"  likely: {self.likely}"]
         lines += [f"  encoding: {words}" for words in self.encoding_words]
         if self.spec.check and self.check is None:
             lines.append(f"  {SKIPPED}")

@@ -55,6 +55,16 @@ class Scoring:
             return cls(kind, noise, Pure(math.nextafter(1 / noise, math.inf)))
         return cls(kind, noise, Gaussian(noise))
 
+    @property
+    def what(self) -> str:
+        """What of the validation rows is released, for the card."""
+        return "score of every candidate" if self.kind == "scores" else "choice of the winner"
+
+    @property
+    def mechanism(self) -> str:
+        """What makes it private, for the card."""
+        return "Gaussian noise" if self.kind == "scores" else "one exponential mechanism (Gumbel)"
+
 
 @dataclass(frozen=True)
 class RoleCosts:

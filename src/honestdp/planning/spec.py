@@ -83,7 +83,8 @@ class Spec:
         mean_runs: Expected number of runs, instead of `hit_probability`.
         most_runs: Limit on the expected number of runs that "auto" may choose.
         shape: Shape of the law of K: "geometric" (1, the default), "logarithmic" (0), "poisson",
-            "optimal" (the cheapest for the hit probability), or a number above -1.
+            "optimal" (the cheapest for the hit probability), or a number above -1. For
+            "subset-tuning" also "distinct", its default: no setting is drawn twice.
         cap: Hard limit on the number of runs.
         threshold: Public score at which the procedure "threshold" stops.
         subset: Share of rows that the procedure "subset-tuning" tunes on.
@@ -221,8 +222,12 @@ class Spec:
     def _check_options(self) -> None:
         instance(Mapping, "procedure_options", self.procedure_options, '{"eta": 3}')
         known = _options_of(self.procedure)
-        own = {name: getattr(self, name) for name in _OPTION_FIELDS}
-        for name, value in sorted({**self.procedure_options, **own}.items()):
+        more = {n: value for n, value in self.procedure_options.items() if value is not None}
+        own: dict[str, Any] = {}
+        for name in _OPTION_FIELDS:  # which may be given either way
+            field_value, other = getattr(self, name), more.pop(name, None)
+            own[name] = other if field_value is None else field_value
+        for name, value in sorted({**more, **own}.items()):
             if value is None:
                 continue
             if name not in known:
@@ -234,7 +239,7 @@ class Spec:
                 object.__setattr__(self, name, checked)
         if self.hit_probability is not None and self.mean_runs is not None:
             raise fail("mean_runs", self.mean_runs, "or hit_probability: give one of the two")
-        further = {name: known[name](name, value) for name, value in self.procedure_options.items()}
+        further = {name: known[name](name, value) for name, value in more.items()}
         object.__setattr__(self, "procedure_options", further)
 
     def _check_choice(self) -> None:

@@ -13,10 +13,11 @@ from functools import cache
 from typing import Literal
 
 from honestdp.errors import InputError, above, fail, open_unit, positive, positive_integer
-from honestdp.privacy.runs import Poisson, RunCount, TruncatedNegativeBinomial
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Poisson, TruncatedNegativeBinomial
 from honestdp.privacy.subset_law import repeats_law
 
-Shape = float | Literal["poisson", "optimal"]
+Shape = float | Literal["poisson", "optimal", "distinct"]
 
 _DIGITS = 4
 _LEAST, _MOST = 1e-2, 1e4

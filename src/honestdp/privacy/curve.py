@@ -60,9 +60,11 @@ class RdpCurve:
         if self.orders.shape != self.values.shape or self.orders.ndim != 1:
             raise fail("values", self.values.shape, "one value for each order")
         if not np.all(np.diff(self.orders, prepend=1.0) > 0):
-            raise fail("orders", self.orders.tolist()[:5], "orders lie above 1 and rise")
+            raise fail("orders", self.orders.tolist()[:5], "must be above 1, in rising order")
         if not np.all(self.values >= 0):  # false for NaN too
-            raise fail("values", float(np.min(self.values)), "divergences are not negative")
+            raise fail(
+                "values", float(np.min(self.values)), "must be at least 0, as divergences are"
+            )
 
     def __add__(self, other: RdpCurve) -> RdpCurve:
         orders, mine, theirs = np.intersect1d(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from honestdp.errors import between, fail, instance, positive_integer, unit
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.units import LARGEST_NOISE
 
 LEAST_NOISE, MOST_NOISE = (

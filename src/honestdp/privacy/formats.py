@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from honestdp.errors import InputError, fail
 from honestdp.privacy import events, runs
+from honestdp.privacy.run_count import RunCount
 
 KINDS: Final[Mapping[str, type]] = {
     "gaussian": events.Gaussian,
@@ -29,7 +30,7 @@ KINDS: Final[Mapping[str, type]] = {
 }
 _registered: dict[str, type] = {}
 
-Law = TypeVar("Law", bound=type[runs.RunCount])
+Law = TypeVar("Law", bound=type[RunCount])
 
 
 def register_law(kind: str) -> Callable[[Law], Law]:
@@ -52,7 +53,7 @@ def register_law(kind: str) -> Callable[[Law], Law]:
         raise fail("kind", kind, "must be a package and a name, such as 'our_package.always'")
 
     def register(law: Law) -> Law:
-        if not (isinstance(law, type) and issubclass(law, runs.RunCount)):
+        if not (isinstance(law, type) and issubclass(law, RunCount)):
             raise fail("law", law, f"{kind} must be a class that derives from RunCount")
         if not _is_frozen_dataclass(law):
             raise fail("law", law.__name__, "must be a dataclass with frozen=True")
@@ -79,7 +80,7 @@ def _kinds() -> dict[str, type]:
     return {**_registered, **KINDS}
 
 
-def to_dict(value: events.Event | runs.RunCount) -> dict[str, Any]:
+def to_dict(value: events.Event | RunCount) -> dict[str, Any]:
     """An event or a law as texts, numbers, lists and dicts.
 
     Raises:
@@ -101,7 +102,7 @@ def to_dict(value: events.Event | runs.RunCount) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    if isinstance(value, (events.Event, runs.RunCount)):
+    if isinstance(value, (events.Event, RunCount)):
         return to_dict(value)
     if isinstance(value, tuple):
         return [_plain(name, each) for each in value]

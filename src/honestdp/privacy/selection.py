@@ -20,11 +20,11 @@ from scipy.special import gammaln, logsumexp
 from honestdp.errors import fail, not_negative, open_unit, positive, positive_integer, unit
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.profile import CurveProfile, Profile
+from honestdp.privacy.run_count import RunCount
 from honestdp.privacy.runs import (
     Binomial,
     Capped,
     Poisson,
-    RunCount,
     Tabulated,
     TruncatedNegativeBinomial,
     geometric,

@@ -61,7 +61,7 @@ class Spending:
             object.__setattr__(self, name, value)
         instance(RdpCurve, "curve", self.curve, "rdp_curve(training(0.01, 4.0, 1000))")
         if not self.largest_loss >= 0:
-            raise fail("largest_loss", self.largest_loss, "is not negative")
+            raise fail("largest_loss", self.largest_loss, "must be at least 0")
 
     @classmethod
     def of_pair(cls, epsilon: float, delta: float) -> Spending:

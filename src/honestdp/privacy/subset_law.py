@@ -48,7 +48,8 @@ def subset_law(candidates: int, hit_probability: float) -> Tabulated:
         or K = k.
 
     Raises:
-        InputError: If there are more candidates than `random_subset` prices.
+        InputError: If there are more candidates than `random_subset` prices, or the hit probability
+            leaves K = 1 less than one chance in 10,000.
 
     Example:
         >>> subset_law(2, 0.9)
@@ -62,6 +63,9 @@ def subset_law(candidates: int, hit_probability: float) -> Tabulated:
         return Tabulated((1.0,))
     one_or_all = np.zeros(k)
     one_or_all[0] = k * (1 - hit) / (k - 1)
+    if one_or_all[0] < _LEAST_SINGLE:
+        way_out = "leaves no room for a single run; lower it, or take composition"
+        raise fail("hit_probability", hit, way_out)
     one_or_all[-1] = 1 - one_or_all[0]
     if k <= _ONE_OR_ALL:
         return _rounded(one_or_all)

@@ -20,7 +20,7 @@ from honestdp.privacy import formats
 from honestdp.privacy.calibrate import Shape
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, training
-from honestdp.privacy.runs import LARGEST_DRAW, RunCount
+from honestdp.privacy.run_count import LARGEST_DRAW, RunCount
 from honestdp.procedures.draws import Coin, Draw, Outcome, ranked
 from honestdp.procedures.options import Options
 
@@ -138,6 +138,16 @@ class Procedure(ABC):
             One mapping per variant to consider; by default none.
         """
         return ()
+
+    def finds_as_often(self, rows: int, one_model: bool) -> bool:
+        """Whether the candidate that it takes for the best is likely the best for the whole table,
+        so that procedure="auto" may compare its cost with that of others.
+
+        Args:
+            rows: Number of rows of the table.
+            one_model: Whether the candidates share one model, of one size.
+        """
+        return True
 
     def check(self, settings: int, delta: float) -> None:
         """Check, before anything is charged, that the procedure can be carried out.
@@ -324,6 +334,9 @@ class Procedure(ABC):
 
         Args:
             also: What else is released; begins with a comma, or is empty.
+
+        Returns:
+            The sentences.
         """
         return (
             f"the winner alone: its model, hyperparameters and {self._score_words}{also}. How many "
@@ -339,6 +352,9 @@ class Procedure(ABC):
 
         Args:
             bound: One of `bounds`.
+
+        Returns:
+            Its name, and where it is proved.
         """
         return THEOREMS[bound]
 
@@ -372,6 +388,9 @@ class Procedure(ABC):
 
         Args:
             facts: As `to_dict` returned them.
+
+        Returns:
+            The procedure.
         """
         given = {name: value for name, value in facts.items() if name != "name"}
         made = {

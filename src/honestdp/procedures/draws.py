@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 
 if TYPE_CHECKING:  # imports numba, which planning must not wait for
     from honestdp.randomness.exact import Uniform

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from honestdp.errors import (
     above,
@@ -16,12 +16,14 @@ from honestdp.errors import (
     unit,
 )
 from honestdp.privacy.calibrate import Shape, run_count
-from honestdp.privacy.runs import Capped, RunCount, Tabulated
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Capped, Tabulated
 
 # Checks an option's value, and returns it as a plain Python type.
 Check = Callable[[str, object], Any]
 Options = Mapping[str, Check]
 
+DISTINCT: Literal["distinct"] = "distinct"  # a shape of subset-tuning alone
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0}  # by the names users give them
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from honestdp.privacy import guarantee, selection
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
-from honestdp.privacy.runs import RunCount
+from honestdp.privacy.run_count import RunCount
 from honestdp.procedures import procedures
 from honestdp.procedures.options import LAW, law
 from honestdp.procedures.random_runs import ShapedRuns

@@ -12,7 +12,8 @@ from honestdp.privacy import selection
 from honestdp.privacy.calibrate import Shape, run_count
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
-from honestdp.privacy.runs import Poisson, RunCount, Tabulated, TruncatedNegativeBinomial
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Poisson, Tabulated, TruncatedNegativeBinomial
 from honestdp.procedures.base import Procedure
 from honestdp.procedures.draws import Coin, Draw, random_draws
 

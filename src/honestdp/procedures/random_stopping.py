@@ -10,7 +10,8 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import stopping_probability
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event, Selection
-from honestdp.privacy.runs import Capped, RunCount, geometric
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Capped, geometric
 from honestdp.procedures import procedures
 from honestdp.procedures.options import LENGTH
 from honestdp.procedures.random_runs import RandomRuns

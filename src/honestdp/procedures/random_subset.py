@@ -7,19 +7,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from honestdp.errors import fail, open_unit
+from honestdp.errors import InputError, fail, open_unit
 from honestdp.privacy import guarantee
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
 from honestdp.privacy.random_subset import check_subset_law, random_subset, random_subset_rdp
-from honestdp.privacy.runs import RunCount, Tabulated
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Tabulated
 from honestdp.privacy.subset_law import subset_law
-from honestdp.privacy.subset_shift import LARGEST
 from honestdp.procedures import procedures
 from honestdp.procedures.base import HIT_PROBABILITY, Procedure
 from honestdp.procedures.draws import Coin, Draw, subset_draws
 from honestdp.procedures.options import law_table
 from honestdp.procedures.random_runs import RandomRuns
+
+UNIFORM_SUBSET = (  # a condition of its price, and why it holds
+    "the candidates that run are a uniform subset",
+    "the first of a permutation, drawn by coins of its own and never released",
+)
 
 
 @procedures.register
@@ -55,8 +60,11 @@ class RandomSubset(RandomRuns):
 
     @classmethod
     def variants(cls, candidates: int, options: Mapping[str, Any]) -> Sequence[Procedure]:
-        """None beyond the candidates that can be priced."""
-        return () if candidates > LARGEST else super().variants(candidates, options)
+        """None where there are too many candidates, or no law hits as often as wanted."""
+        try:
+            return super().variants(candidates, options)
+        except InputError:
+            return ()
 
     @classmethod
     def automatic(cls, hit_probability: float) -> Sequence[Mapping[str, Any]]:
@@ -83,8 +91,4 @@ class RandomSubset(RandomRuns):
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:
-        own = (
-            "the candidates that run are a uniform subset",
-            "the first of a permutation, drawn by coins of its own and never released",
-        )
-        return (*super().conditions, own)
+        return (*super().conditions, UNIFORM_SUBSET)

@@ -12,7 +12,8 @@ from honestdp.privacy import guarantee, selection
 from honestdp.privacy.calibrate import stopping_probability
 from honestdp.privacy.curve import RdpCurve
 from honestdp.privacy.events import Event
-from honestdp.privacy.runs import Capped, RunCount, geometric
+from honestdp.privacy.run_count import RunCount
+from honestdp.privacy.runs import Capped, geometric
 from honestdp.procedures import procedures
 from honestdp.procedures.draws import Outcome
 from honestdp.procedures.options import LENGTH, THRESHOLD

@@ -39,7 +39,7 @@ class Untuned(Procedure):
     def check(self, settings: int, delta: float) -> None:
         super().check(settings, delta)
         if settings != 1:
-            raise fail("grid", settings, "settings; untuned trains one: leave one in it")
+            raise fail("grid", settings, "settings, but untuned trains one: leave one in the grid")
 
     @property
     def hit_probability(self) -> float:

@@ -155,6 +155,9 @@ class Randomness:
             scale: The standard deviation before rounding.
             count: Number of draws.
 
+        Returns:
+            Whole numbers, `count` of them.
+
         Raises:
             InputError: If the scale is out of bounds.
         """
@@ -186,6 +189,9 @@ class Randomness:
             step: The step, or 0.
             probability: The probability of True.
             count: Number of coins.
+
+        Returns:
+            Truth values, `count` of them.
         """
         words = self.words(purpose, candidate, step, 2 * count).astype(np.uint64)
         drawn = words[0::2] << np.uint64(32) | words[1::2]
@@ -213,6 +219,9 @@ class Randomness:
             candidate: The candidate's number.
             step: The step, or 0.
             count: Number of draws.
+
+        Returns:
+            The numbers, `count` of them.
         """
         words = self.words(purpose, candidate, step, 2 * count)
         high, low = words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)

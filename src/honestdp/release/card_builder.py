@@ -193,12 +193,10 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
         )
     ]
     if scoring is not None:
-        one = "score of every candidate" if scoring.kind == "scores" else "choice of the winner"
-        how = "Gaussian noise" if scoring.kind == "scores" else "one exponential mechanism (Gumbel)"
         found.append(
             Access(
-                what=f"validation {one}",
-                mechanism=f"{plan.metric.summed} with {how}",
+                what=f"validation {scoring.what}",
+                mechanism=f"{plan.metric.summed} with {scoring.mechanism}",
                 noise=scoring.noise * plan.sensitivity,
                 epsilon=plan.role_epsilons["validation"],
             )

@@ -20,8 +20,8 @@ from honestdp.errors import InputError
 from honestdp.models import Architecture
 from honestdp.release.predictor import Predictor
 from honestdp.schema import Column, Schema, Target
+from honestdp.schema.blocks import as_matrix
 from honestdp.schema.cells import cells
-from honestdp.schema.kinds.base import as_matrix
 
 Shape = Literal["bars", "curve", "line"]
 Floats = NDArray[np.float64]
@@ -275,8 +275,11 @@ def _column_effect(column: Column, own: Floats, weights: _Weights) -> tuple[Colu
         found = encoded @ own - mean @ own
         lengths = _lengths(encoded, mean)
     else:  # the weights themselves
-        points = [(name, None, "") for name in column.encoded_names]
-        found, lengths = own, np.ones(column.width)
+        idle = column.never_used()
+        points = [(name, None, idle.get(i, "")) for i, name in enumerate(column.encoded_names)]
+        lengths = np.ones(column.width)
+        lengths[list(idle)] = 0
+        found = own * lengths[:, None]
     kind = _kind([position for _, position, _ in points])
     sds = None if weights.noise_sd is None else weights.noise_sd * lengths
     effects = tuple(

@@ -225,7 +225,7 @@ def read_files(folder: str | PathLike[str]) -> dict[str, bytes]:
     for name in FILES:
         try:
             if (place / name).stat().st_size > _LARGEST:
-                raise InputError(f"{place / name}: is too large to be a run's")
+                raise InputError(f"{place / name}: is too large to be a file of a run")
             files[name] = (place / name).read_bytes()
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):

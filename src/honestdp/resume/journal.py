@@ -144,7 +144,7 @@ class FolderJournal(Journal):
                 sync_folder(place)
         ours = {name + end for name in (STATE, LOCK, CONFIG, *FILES) for end in ("", DRAFT)}
         if self._private.is_symlink() or {one.name for one in self._private.iterdir()} - ours:
-            raise fail("folder", str(self._private), "is not a run's; choose another folder")
+            raise fail("folder", str(self._private), "is not the folder of a run; choose another")
         self._private.chmod(0o700)
 
     def _check_unfinished(self) -> None:

@@ -132,10 +132,12 @@ class StateFile:
         if facts.get("plan") != self._facts["plan"]:
             raise InputError("holds an unfinished run of another plan; choose another folder")
         if facts.get("seed") != self._facts["seed"]:
-            raise InputError("holds a run of another seed, or one is a simulation; choose another")
+            raise InputError(
+                "holds a run of another seed, or just one is a simulation; choose another"
+            )
         shapes = {name: (blank.shape, blank.dtype) for name, blank in self._blank().items()}
         if {name: (tensor.shape, tensor.dtype) for name, tensor in found.items()} != shapes:
-            raise InputError("its state is not one of this version's")
+            raise InputError("its state was written by another version")
         if facts.get("sha256") != _digest(found):
             raise InputError("its state was damaged")
         done, bounds, rows, group = found["counts"].tolist()

@@ -9,14 +9,21 @@ from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 
 
-def check_paid_or_simulated(ledger: Ledger | None, seed: int | None) -> None:
-    """Raise InputError unless exactly one of ledger and seed is given."""
+def check_paid_or_simulated(ledger: object, seed: int | None, called: str = "seed") -> None:
+    """Raise InputError unless exactly one of ledger and seed is given; `called`: what the caller's
+    user knows the seed as."""
     if ledger is None and seed is None:
+        way = "a seed" if called == "seed" else f"{called}=0"
         raise InputError(
-            "ledger: none; give the data set's ledger, or a seed to simulate, which protects nobody"
+            f"ledger: none; give the data set's ledger, or {way} to simulate, which protects nobody"
         )
     if ledger is not None and seed is not None:
-        raise seed_and_ledger("seed", seed)
+        raise seed_and_ledger(called, seed)
+
+
+def check_account(ledger: Ledger | None, seed: int | None) -> None:
+    """Raise InputError unless exactly one of ledger and seed is given, and is what it should be."""
+    check_paid_or_simulated(ledger, seed)
     if ledger is not None and not isinstance(ledger, Ledger):  # show only its type: it may be data
         raise InputError(
             f"ledger: is a {type(ledger).__name__}; give Ledger.open(...); targets go in target="
@@ -95,7 +102,9 @@ def _charge(
         raise fail("receipt", receipt.id, "is for another plan; make the plan it was charged for")
     if not charge.pays_for(plan.spending, ledger.opening.orders):
         raise fail(
-            "receipt", receipt.id, "was charged another cost than this plan's; make a new charge"
+            "receipt",
+            receipt.id,
+            "was charged for another cost than this plan has; make a new charge",
         )
     journal.use(charge.nonce, receipt.id)
     return receipt

@@ -122,12 +122,12 @@ class Checker:
         else:
             charge = self.ledger.stop(self.receipt, asking)
             facts |= {"charge": charge.receipt.id, "checks_left": charge.checks_left}
-            kept = _kept(charge, self.journal.again)
+            kept = _next_attempt(charge, self.journal.again)
         self.journal.stopped()
         return MisfitError(f"{refusal(reasons)}; {kept}", facts)
 
 
-def _kept(charge: Charge, again: str) -> str:
+def _next_attempt(charge: Charge, again: str) -> str:
     """What is left after a stop, and how to go on."""
     left = charge.checks_left
     checks = "no check is left" if not left else f"{left} check{'s' * (left > 1)} left"

@@ -23,7 +23,7 @@ from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.release.released import Release
 from honestdp.runner.calibrating import calibrate
-from honestdp.runner.charging import check_paid_or_simulated
+from honestdp.runner.charging import check_account
 from honestdp.runner.evaluating import evaluate
 from honestdp.runner.private_data import PrivateData, checked_table, opened_table
 from honestdp.runner.progress import Report
@@ -87,7 +87,7 @@ def run(
     """
     check_call(plan, progress, workers)
     true_or_false("check", check)
-    check_paid_or_simulated(ledger, seed)
+    check_account(ledger, seed)
     with opened_executor(executor, workers) as opened:
         table = checked_table(plan, table, target)  # columns and row count, of a table in memory
         models = _models(plan)

@@ -23,6 +23,13 @@ def unknown(
     return cells.places(categories, ignore_case) == UNKNOWN
 
 
+def absent(cells: Cells, categories: Sequence[str], ignore_case: bool = False) -> list[str]:
+    """The categories that no cell is of. Sensitive."""
+    places = cells.places(categories, ignore_case)
+    rows = np.bincount(places[places >= 0], minlength=len(categories)).tolist()
+    return [name for name, count in zip(categories, rows, strict=True) if not count]
+
+
 @dataclass(frozen=True)
 class CellProblems:
     """Counts of the rows of one column, without noise: sensitive, unless the rows are the caller's

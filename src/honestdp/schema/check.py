@@ -31,7 +31,8 @@ def check(schema: Schema, table: Any, target: Any = None, *, public: bool = Fals
     Serious are: more than a twentieth of the cells are no numbers where numbers are declared, or
     would fit if they were spelled otherwise; more than half are none of the categories, or outside
     the bounds; all are missing; more than a twentieth of the rows have no known target; a class
-    does not occur, or a number to predict is the same everywhere. All else are notes.
+    does not occur, or a number to predict is the same everywhere. All else are notes, such as
+    categories that are declared and in no row.
 
     Args:
         schema: What is declared about the table.
@@ -77,6 +78,12 @@ def _input(name: str, column: Column, cells: Cells) -> ColumnCheck:
     """Count and judge a column of the table by the declaration that reads it. Sensitive."""
     found = column.problems(cells)
     findings = _findings(found, column.unfit, cells)
+    known = found.missing + found.unknown < found.rows
+    if known and (absent := column.absent(cells)):
+        what = "category is" if len(absent) == 1 else "categories are"
+        findings.append(
+            Finding(f"{len(absent)} declared {what} in no row: {listed(absent)}", False)
+        )
     if found.distinct_capped == 1:
         findings.append(Finding("every cell is encoded alike: a model learns nothing of it", False))
     return ColumnCheck(name, column.label or column.kind, found, tuple(findings))

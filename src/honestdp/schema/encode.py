@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from honestdp.errors import InputError
+from honestdp.schema.blocks import Block, Entries, as_matrix
 from honestdp.schema.cells import Cells, cells
-from honestdp.schema.kinds import Column, Entries
-from honestdp.schema.kinds.base import Block, as_matrix
+from honestdp.schema.kinds import Column
 from honestdp.schema.scaling import scale_dense, scale_sparse
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, check_column, column_of, open_table

@@ -62,17 +62,27 @@ def check_pair(name: str, pair: tuple[float, float]) -> None:
         raise ValueError(f"{name} = [{low:g}, {high:g}]: needs low < high")
 
 
-def check_categories(name: str, categories: tuple[str, ...], least: int) -> None:
-    """Raise ValueError if there are fewer than `least` categories, an empty one, or one twice."""
+def check_categories(
+    name: str, categories: tuple[str, ...], least: int, ignore_case: bool = False
+) -> None:
+    """Raise ValueError if there are fewer than `least` categories, an empty one, or one twice;
+    `ignore_case`: also if two differ in upper and lower case alone."""
     if len(categories) < least:
         raise ValueError(f"{name} = {list(categories)}: needs at least {least}")
     seen: set[str] = set()
+    folded: set[str] = set()
     for one in categories:
         if not one:
             raise ValueError(f'{name} holds an empty text: an empty cell is missing; use "missing"')
         if one in seen:
             raise ValueError(f"{name} holds {one[:60]!r} twice: keep one")
+        if ignore_case and one.lower() in folded:
+            raise ValueError(
+                f"{name} holds {one[:60]!r} twice, but for upper and lower case: keep one, or "
+                "leave ignore_case out"
+            )
         seen.add(one)
+        folded.add(one.lower())
 
 
 # Old names, for a year after the version in which they were replaced (CONTRIBUTING.md).

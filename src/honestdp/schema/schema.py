@@ -51,6 +51,7 @@ def _column(value: Any) -> Any:
     kind = value.get("kind")
     if kind not in column_kinds:
         known = " or ".join(f'"{name}"' for name in column_kinds.names())
+        known += f', or in a file "{patterns.UNUSED}" for a column that is never read'
         wrong = KIND_UNKNOWN if "kind" in value else KIND_MISSING
         raise PydanticCustomError(wrong, "must be {known}", {"known": known})
     return column_kinds.get(kind).model_validate(dict(value))
@@ -168,6 +169,9 @@ class Schema(Declaration):
             columns: The names of the table's columns, which wildcards such as "word *" are matched
                 with; not needed without wildcards.
 
+        Returns:
+            The schema.
+
         Raises:
             InputError: If it cannot be read or is wrong: one line that names the file.
         """
@@ -180,6 +184,9 @@ class Schema(Declaration):
         Args:
             text: The content of a TOML file.
             columns: As in `load`.
+
+        Returns:
+            The schema.
 
         Raises:
             InputError: If a declaration is wrong.
@@ -220,6 +227,9 @@ class Schema(Declaration):
             columns: The names of the table's columns: the schema then has those that are in the
                 book, in the table's order. By default all of the book, in its order.
             facts: Further fields of the schema: unit, row_norm.
+
+        Returns:
+            The schema.
 
         Raises:
             InputError: If it cannot be read or is wrong: one line that names the file.

@@ -14,7 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from honestdp.errors import fail, instance, positive_integer, random_seed
-from honestdp.schema.kinds.base import Column, as_matrix
+from honestdp.schema.blocks import as_matrix
+from honestdp.schema.kinds.base import Column
 from honestdp.schema.schema import Schema
 from honestdp.schema.tables import Table, open_table
 

@@ -57,7 +57,7 @@ class Target(Declaration):
         if self.classes is not None and self.bounds is not None:
             raise ValueError(either)
         if self.classes is not None:
-            check_categories("classes", self.classes, least=2)
+            check_categories("classes", self.classes, 2, self.ignore_case)
         if self.bounds is not None:
             check_pair("bounds", self.bounds)
         return self

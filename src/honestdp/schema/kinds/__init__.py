@@ -1,6 +1,7 @@
 """Kinds of columns: `base.py` is the contract, every other module is one kind."""
 
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.blocks import Entries
+from honestdp.schema.kinds.base import Column, Representative, column_kinds
 from honestdp.schema.kinds.numeric import Numeric  # first: the order of the form's choices
 
 from honestdp.schema.kinds.categorical import Categorical  # isort: skip

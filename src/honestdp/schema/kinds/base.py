@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from honestdp.registry import Registry
+from honestdp.schema.blocks import Block, as_matrix
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.cells import cells as cells_of
@@ -42,33 +42,9 @@ from honestdp.schema.problems import Declaration
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
 
-Block: TypeAlias = "Entries | csr_matrix"
 CellLists: TypeAlias = Mapping[str, Sequence[Any] | NDArray[Any]]  # by name of column
 
 BLOCK_NORM = 2.0  # of counts, texts and images in a row: as much as four columns of categories
-
-
-class Entries(NamedTuple):
-    """The encoded cells of one column: per row a fixed number of entries.
-
-    positions: Which of the column's encoded columns an entry is in: integers of shape [entries],
-        the same for every row, or of shape [rows, entries]. The positions of one row differ.
-    values: Finite numbers of shape [rows, entries]. Encoded columns without an entry are 0.
-    """
-
-    positions: NDArray[Any]
-    values: NDArray[Any]
-
-
-def as_matrix(block: Block, width: int) -> csr_matrix:
-    """The encoded cells of a column as a matrix [row, encoded column], zeros that are stored
-    included."""
-    if not isinstance(block, Entries):
-        return block
-    rows, entries = block.values.shape
-    at = np.broadcast_to(block.positions, block.values.shape).ravel()
-    starts = np.arange(rows + 1) * entries
-    return csr_matrix((block.values.ravel(), at, starts), shape=(rows, width))
 
 
 class Representative(NamedTuple):
@@ -109,6 +85,7 @@ class Column(Declaration):
             norm together.
         question: The name of the question of a plan that pays for what its columns learn: "columns"
             or "categories", which has a smaller share of the budget.
+        tells_order: Whether a number beside the categories says where a cell lies among them.
         is_block: Whether the kind itself scales its part of every row to the norm BLOCK_NORM.
     """
 
@@ -120,6 +97,7 @@ class Column(Declaration):
     added_fields: ClassVar[frozenset[str]] = frozenset()
     scaled_together: ClassVar[bool] = False
     question: ClassVar[str] = "columns"
+    tells_order: ClassVar[bool] = False
     is_block: ClassVar[bool] = False
 
     kind: str
@@ -268,6 +246,11 @@ class Column(Declaration):
         """
         return ()
 
+    def never_used(self) -> Mapping[int, str]:
+        """The encoded columns that are 0 in every row, and why, for kinds without representatives:
+        their weights are noise alone, so no effect of them is shown. By default there are none."""
+        return {}
+
     def made_up(self, rows: int, source: np.random.RandomState) -> CellLists:
         """Make up cells from the declaration alone, for `honestdp simulate`.
 
@@ -334,6 +317,9 @@ class Column(Declaration):
 
         Args:
             numbers: From `learnt_from`.
+
+        Returns:
+            The column.
         """
         raise NotImplementedError(f"{type(self).__name__}.with_learnt: see bin_of")
 
@@ -373,6 +359,15 @@ class Column(Declaration):
         """
         missing = int(cells.missing().sum())
         return CellProblems(len(cells), missing, distinct_capped=self.distinct(cells))
+
+    def absent(self, cells: Cells) -> Sequence[str]:
+        """The declared categories that no row has, for the keeper of the table: they may be spelled
+        otherwise in it. Sensitive. By default none are declared.
+
+        Args:
+            cells: The column.
+        """
+        return ()
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
         """Whether each cell is there, but the declaration cannot read it: it is no number where one

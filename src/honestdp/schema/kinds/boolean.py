@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cell_problems import CellProblems, unknown
 from honestdp.schema.cells import Cells
-from honestdp.schema.fields import Categories, check_categories
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.fields import Categories, Flag, check_categories
+from honestdp.schema.kinds.base import Column, Representative, column_kinds
 from honestdp.schema.kinds.categorical import Categorical
 
 
@@ -24,6 +25,7 @@ class Boolean(Column):
         name: The column of the table.
         true: The cells that mean yes, spelled as for `Categorical`.
         false: The cells that mean no.
+        ignore_case: Whether upper and lower case count as the same.
 
     Example:
         >>> Boolean(name="smokes", true=["y"], false=["n"]).encoded_names
@@ -38,16 +40,29 @@ class Boolean(Column):
     remedies: ClassVar[dict[str, str]] = {
         "true": 'give the cells that mean yes, such as ["yes", "1"]',
         "false": 'give the cells that mean no, such as ["no", "0"]',
+        "ignore_case": "must be true or false",
     }
+    added_fields: ClassVar[frozenset[str]] = frozenset({"ignore_case"})
 
     kind: Literal["boolean"] = "boolean"
     true: Categories = ("true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "t", "T", "1")
     false: Categories = ("false", "False", "FALSE", "no", "No", "NO", "n", "N", "f", "F", "0")
+    ignore_case: Flag = False
 
     @model_validator(mode="after")
     def _check(self) -> Boolean:
-        check_categories("true and false", (*self.true, *self.false), least=2)
+        check_categories("true and false", self._answers, least=2)
+        both = {one.lower() for one in self.true} & {one.lower() for one in self.false}
+        if self.ignore_case and both:
+            raise ValueError(
+                f"{min(both)[:60]!r} is in true and in false, but for upper and lower case: keep "
+                "one, or leave ignore_case out"
+            )
         return self
+
+    @property
+    def _answers(self) -> tuple[str, ...]:
+        return (*self.true, *self.false)
 
     @property
     def encoded_names(self) -> list[str]:
@@ -58,7 +73,7 @@ class Boolean(Column):
         return 1.0
 
     def encode(self, cells: Cells) -> Entries:
-        places = cells.places((*self.true, *self.false))
+        places = cells.places(self._answers, self.ignore_case)
         signs = np.where(places < 0, 0.0, np.where(places < len(self.true), 1.0, -1.0))
         return Entries(np.zeros(1, dtype=np.int64), signs[:, None])
 
@@ -67,14 +82,17 @@ class Boolean(Column):
         return [Representative(label, None, cell) for label, cell in cells.items()]
 
     def problems(self, cells: Cells) -> CellProblems:
-        answers = (*self.true, *self.false)
-        return CellProblems.of_categories(cells, answers, self.distinct(cells))
+        distinct = self.distinct(cells)
+        return CellProblems.of_categories(cells, self._answers, distinct, self.ignore_case)
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
-        return unknown(cells, (*self.true, *self.false))
+        return unknown(cells, self._answers, self.ignore_case)
 
     def as_one_hot(self) -> Categorical:
-        return Categorical(name=self.name, categories=(*self.true, *self.false))
+        answers = self._answers
+        if self.ignore_case:
+            answers = tuple(dict.fromkeys(one.lower() for one in answers))
+        return Categorical(name=self.name, categories=answers, ignore_case=self.ignore_case)
 
     def describe(self) -> str:
         return "yes or no"

@@ -3,27 +3,32 @@
 A category that no row has gets a weight of pure noise: its input is never there while the model
 trains, but it is when the model predicts. So a plan that can afford it counts the categories with
 noise (`honestdp.schema.learn`), and a category without a clear count is encoded as if it were not
-declared: as `other`, or as zeros. Training, scores and predictions read the same encoding.
+declared: as `other`, or as zeros. Training, scores and predictions read the same encoding. The
+rule serves `Ordinal` and the years of `Date` too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from honestdp.schema.cell_problems import CellProblems, unknown
+from honestdp.schema.blocks import Entries
+from honestdp.schema.cell_problems import CellProblems, absent, unknown
 from honestdp.schema.cells import MISSING, UNKNOWN, Cells
 from honestdp.schema.fields import Categories, Category, Flag, check_categories
-from honestdp.schema.kinds.base import Column, Entries, Representative, column_kinds
+from honestdp.schema.kinds.base import Column, Representative, column_kinds
 
 LEAST = 0.02  # of the rows: what a category should have for a weight of its own
 SURELY = (2.0, 3.0)  # deviations of the noise that its count must have at least, and need at most
 FEW = "too few rows for a weight of its own"
+
+Rare: TypeAlias = Categories | Literal["learn", "keep"] | None
+RARE_REMEDY = 'must be "learn", "keep" or a list of some of the categories'
 
 
 @column_kinds.register
@@ -60,7 +65,7 @@ class Categorical(Column):
         "other": "must be true or false",
         "ignore_case": "must be true or false",
         "missing": "give the category that stands for a missing cell",
-        "rare": 'must be "learn", "keep" or a list of some of the categories',
+        "rare": RARE_REMEDY,
         "rare_other": "must be true or false",
     }
     infer_order: ClassVar[int] = 20  # it suits any cells
@@ -72,16 +77,15 @@ class Categorical(Column):
     other: Flag = False
     missing: Category | None = None
     ignore_case: Flag = False
-    rare: Categories | Literal["learn", "keep"] | None = None
+    rare: Rare = None
     rare_other: Flag = False
 
     @model_validator(mode="after")
     def _check(self) -> Categorical:
-        check_categories("categories", self.categories, least=1)
+        check_categories("categories", self.categories, 1, self.ignore_case)
         if self.missing is not None and self.missing not in self.categories:
             raise ValueError(f"missing = {self.missing!r} must be one of the categories")
-        if not set(self._rare) <= set(self.categories):
-            raise ValueError("rare: holds a text that is none of the categories")
+        check_rare(self.rare, self.categories)
         if self.rare_other and not (self.other and isinstance(self.rare, tuple)):
             raise ValueError("rare_other is for other = true and a list of rare; remove it")
         return self
@@ -117,7 +121,7 @@ class Categorical(Column):
 
     @property
     def _rare(self) -> tuple[str, ...]:
-        return self.rare if isinstance(self.rare, tuple) else ()
+        return rare_ones(self.rare)
 
     def _positions(self) -> NDArray[np.int64]:
         """The position of each category, then, as the last two, of a missing and of an unknown
@@ -155,11 +159,11 @@ class Categorical(Column):
     def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
         """1 for a category whose count is LEAST of the rows, but always above 2 deviations of its
         noise, and enough above 3. For `other` the rare categories' counts are added to its own."""
-        clear = noisy >= _least(noise, rows)
+        clear = noisy >= least_count(noise, rows)
         if self.other:
             others = ~clear
             others[-1] = True
-            clear[-1] = noisy[others].sum() >= _least(noise * math.sqrt(others.sum()), rows)
+            clear[-1] = noisy[others].sum() >= least_count(noise * math.sqrt(others.sum()), rows)
         return tuple(clear.astype(float).tolist())
 
     def with_learnt(self, numbers: tuple[float, ...]) -> Categorical:
@@ -170,14 +174,15 @@ class Categorical(Column):
     def learnt_words(self, made: Self) -> str:
         where = "other" if self.other and not made.rare_other else "zeros"
         named = [*made._rare, *(["(other)"] if made.rare_other else [])]
-        if not named:
-            return "every category has rows enough for a weight of its own"
-        return f"too few rows for weights of their own, so encoded as {where}: {', '.join(named)}"
+        return rare_words(named, f"encoded as {where}", "category")
 
     def problems(self, cells: Cells) -> CellProblems:
         return CellProblems.of_categories(
             cells, self.categories, self.distinct(cells), self.ignore_case
         )
+
+    def absent(self, cells: Cells) -> list[str]:
+        return absent(cells, self.categories, self.ignore_case)
 
     def unfit(self, cells: Cells) -> NDArray[np.bool_]:
         return unknown(cells, self.categories, self.ignore_case)
@@ -190,5 +195,35 @@ class Categorical(Column):
         return cls(name=name, categories=tuple(cells.categories()), other=True)
 
 
-def _least(noise: float, rows: int) -> float:
+def least_count(noise: float, rows: int) -> float:
+    """The noisy count that a category needs for a weight of its own.
+
+    Args:
+        noise: The standard deviation of the noise of one count.
+        rows: The number of rows of the table, which is public.
+    """
     return min(max(LEAST * rows, SURELY[0] * noise), SURELY[1] * noise)
+
+
+def rare_ones(rare: Rare) -> tuple[str, ...]:
+    """The categories that a field `rare` lists."""
+    return rare if isinstance(rare, tuple) else ()
+
+
+def check_rare(rare: Rare, categories: Sequence[str]) -> None:
+    """Raise ValueError unless a field `rare` lists categories only."""
+    if not set(rare_ones(rare)) <= set(categories):
+        raise ValueError("rare: holds a text that is none of the categories")
+
+
+def rare_words(rare: Sequence[str], encoded: str, category: str) -> str:
+    """What was learnt about rare categories, in words.
+
+    Args:
+        rare: Those that are.
+        encoded: How they are encoded now.
+        category: What a category is called.
+    """
+    if not rare:
+        return f"every {category} has rows enough for a weight of its own"
+    return f"too few rows for weights of their own, so {encoded}: {', '.join(rare)}"

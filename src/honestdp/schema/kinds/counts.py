@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
-from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, column_kinds
 
 MOST = 1e12
 

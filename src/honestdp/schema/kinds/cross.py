@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.fields import Name
-from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table
@@ -56,6 +57,12 @@ class Cross(Column):
     columns: Two
     _parts: tuple[Column, Column] | None = PrivateAttr(default=None)
 
+    @model_validator(mode="after")
+    def _check(self) -> Cross:
+        if self.columns[0] == self.columns[1]:
+            raise ValueError(f"columns: {self.columns[0][:60]!r} twice; name two different columns")
+        return self
+
     def bound_to(self, others: Mapping[str, Column]) -> Cross:
         parts = []
         for name in self.columns:
@@ -79,7 +86,7 @@ class Cross(Column):
     @property
     def _both(self) -> tuple[Column, Column]:
         if self._parts is None:
-            raise ValueError("a cross stands in a schema, with the columns that it names")
+            raise ValueError("declare a cross in a schema, beside the columns that it names")
         return self._parts
 
     @property

@@ -1,19 +1,33 @@
-"""`Date`: a date or a time, as a position between two dates and as parts of the calendar."""
+"""`Date`: a date or a time, as a position between two dates and as parts of the calendar.
+
+A year that no row has, such as next year, would get a weight of pure noise. So years are counted
+with noise like the categories of a `Categorical`, and one with too few rows is told by the position
+alone.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cell_problems import CellProblems
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Flag, Text
-from honestdp.schema.kinds.base import CellLists, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, column_kinds
+from honestdp.schema.kinds.categorical import (
+    FEW,
+    Rare,
+    check_rare,
+    least_count,
+    rare_ones,
+    rare_words,
+)
 
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -35,6 +49,8 @@ class Date(Column):
         format: How cells are written, in the letters of Python's `strptime`, such as "%d.%m.%Y". By
             default ISO 8601: 2020-01-31, or 2020-01-31 18:30.
         time: Whether cells have a time, whose hour is encoded.
+        rare: The years that have too few rows for a weight of their own, as texts; or "learn" or
+            "keep", as for `Categorical`.
 
     Example:
         >>> Date(name="admitted", first="2020-01-01", last="2024-12-31").width
@@ -55,13 +71,18 @@ class Date(Column):
         "last": 'give the latest date, such as "2029-12-31"',
         "format": 'give letters of strptime, such as "%d.%m.%Y"',
         "time": "must be true or false",
+        "rare": 'must be "learn", "keep" or a list of years',
     }
+    added_fields: ClassVar[frozenset[str]] = frozenset({"rare"})
+    question: ClassVar[str] = "categories"
+    tells_order: ClassVar[bool] = True
 
     kind: Literal["date"] = "date"
     first: Text
     last: Text
     format: Text | None = None
     time: Flag = False
+    rare: Rare = None
 
     @model_validator(mode="after")
     def _check(self) -> Date:
@@ -74,6 +95,7 @@ class Date(Column):
             raise ValueError(f"first and last: more than {MOST_YEARS} years; choose a shorter time")
         if self.format is not None and not _can_be_read(self.format):
             raise ValueError(f"format = {self.format[:30]!r}: {self.remedies['format']}")
+        check_rare(self.rare, [str(year) for year in self._years])
         return self
 
     @cached_property
@@ -120,7 +142,37 @@ class Date(Column):
                 parts[i], there[i] = found, True
         positions = starts + parts.astype(np.int64) * (np.arange(self.entries) > 0)
         values = np.where(np.arange(self.entries) > 0, 1.0, parts) * there[:, None]
+        values[:, 1] *= ~np.isin(positions[:, 1], list(self.never_used()))
         return Entries(positions, values)
+
+    def never_used(self) -> dict[int, str]:
+        return {1 + int(year) - self._years[0]: FEW for year in rare_ones(self.rare)}
+
+    # What is learnt from a noisy histogram: which years have rows enough, 1 or 0 each
+
+    def with_default_rare(self) -> Date:
+        return self if self.rare is not None else self.model_copy(update={"rare": "learn"})
+
+    @property
+    def learns(self) -> int:
+        return len(self._years) if self.rare == "learn" else 0
+
+    def histogram_bins(self, bins: int) -> int:
+        return len(self._years)
+
+    def bin_of(self, cells: Cells, bins: int) -> NDArray[np.int64]:
+        positions, values = self.model_copy(update={"rare": None}).encode(cells)
+        return np.where(values[:, 1] > 0, positions[:, 1] - 1, -1)
+
+    def learnt_from(self, noisy: NDArray[np.float64], noise: float, rows: int) -> tuple[float, ...]:
+        return tuple((noisy >= least_count(noise, rows)).astype(float).tolist())
+
+    def with_learnt(self, numbers: tuple[float, ...]) -> Date:
+        rare = tuple(str(y) for y, kept in zip(self._years, numbers, strict=True) if not kept)
+        return self.model_copy(update={"rare": rare})
+
+    def learnt_words(self, made: Self) -> str:
+        return rare_words(rare_ones(made.rare), "told by the position alone", "year")
 
     def _date(self, text: str) -> datetime | None:
         """The date that a cell means; None: it is none."""

@@ -7,9 +7,10 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cells import Cells
 from honestdp.schema.hashing import bucket_of_each
-from honestdp.schema.kinds.base import CellLists, Entries, column_kinds
+from honestdp.schema.kinds.base import CellLists, column_kinds
 from honestdp.schema.kinds.buckets import BucketColumn
 
 MOST_BUCKETS = 2**24

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.fields import Name, Names, Pair, as_tuple, check_pair
 from honestdp.schema.gradients import feature_count, feature_names, gradient_features
-from honestdp.schema.kinds.base import BLOCK_NORM, CellLists, Column, Entries, column_kinds
+from honestdp.schema.kinds.base import BLOCK_NORM, CellLists, Column, column_kinds
 
 if TYPE_CHECKING:
     from honestdp.schema.tables import Table

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
+from honestdp.schema.blocks import Entries
 from honestdp.schema.cell_problems import CellProblems, unreadable
 from honestdp.schema.cells import Cells
 from honestdp.schema.fields import Number, Pair, check_pair
-from honestdp.schema.kinds.base import CellLists, Column, Entries, Representative, column_kinds
+from honestdp.schema.kinds.base import CellLists, Column, Representative, column_kinds
 from honestdp.schema.noisy_histogram import cell_edges
 from honestdp.schema.numeric_learning import MOST_BINS, has_room, learnt_numbers, with_numbers
 

@@ -96,7 +96,7 @@ def _checked_query(source: str, in_url: str | None, option: str | None) -> str:
     query = found.strip().rstrip(";").strip()
     if not query:
         remedy = "give one, such as --query 'SELECT age, ward FROM visits ORDER BY id'"
-        raise InputError(f"query: {source} is a database, and there is none; {remedy}")
+        raise InputError(f"query: none, and {source} is a database; {remedy}")
     return query
 
 
