@@ -8,7 +8,10 @@ import sys
 
 import pytest
 
+from honestdp import make_plan
 from honestdp.cli import main
+from honestdp.datasets import adult
+from honestdp.planning.spec import Spec
 
 README = ["--n", "36177", "--lot-size", "250", "--steps", "2500", "--candidates", "40"]
 RUN = "import sys; from honestdp.cli import main; sys.argv[0] = 'honestdp'; main()"
@@ -92,7 +95,8 @@ def test_the_plot(suffix, tmp_path, shell) -> None:
         (["plan", *README, "--epsilon", "1e-12"], "epsilon=1e-12"),
         (["plan", "--n", "many"], "'many' is not a whole number"),
         (["plan", *README, "--epsilon", "one"], "'one' is not a number"),
-        (["plan", "--n", "100"], "Missing option '--lot-size'"),
+        (["plan", "--n", "100"], "Missing option '--steps'"),
+        (["plan", "--epsilon", "1"], "Missing option '--n'"),
         (["plan", *README, "--epsilon", "1", "--plot", "cost.pdf"], "ends in .html or .png"),
         (["plan", *README, "--epsilon", "1", "--plot", "no/such/a.png"], "does not exist"),
         (["plan", *README, "--epsilons", "1"], "No such option: --epsilons"),
@@ -135,3 +139,16 @@ def test_light_imports() -> None:
     planned = imported_by(run.format(["honestdp", "plan", *README, "--noise-multiplier", "4"]))
     assert "dp_accounting" in planned
     assert "torch" not in planned
+
+
+def test_rows_and_epsilon_are_enough() -> None:
+    """A newcomer need not know steps and lot sizes: they are those of the default model."""
+    done = honestdp("plan", "--n", "10000", "--epsilon", "1")
+    assert done.returncode == 0, done.stderr
+    assert "steps 300, lot size 289, candidates 4" in done.stderr
+    assert "likely: a guess, from 6 public tables and not from yours" in done.stderr
+    found = json.loads(honestdp("plan", "--n", "10000", "--epsilon", "1", "--json").stdout)
+    assert (found["inputs"]["steps"], found["inputs"]["candidates"]) == (300, 4)
+    spec = Spec(schema=adult().schema, rows=10000, epsilon=1.0)
+    plan = make_plan(spec)
+    assert (plan.training.steps, plan.training.lot_size) == (300, 289)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from honestdp.planning.table import CostTable
 
 
+USUAL_CANDIDATES = 4  # as named grids have
+
+
 def command(
     n: Annotated[
         int | None,
@@ -24,14 +27,22 @@ def command(
         ),
     ] = None,
     lot_size: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="Expected lot size.")
+        int | None,
+        typer.Option(
+            parser=whole, metavar="N", help="Expected lot size; by default from n and epsilon."
+        ),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(parser=whole, metavar="N", help="Steps of every run.")
+        int | None,
+        typer.Option(
+            parser=whole, metavar="N", help="Steps of every run; by default from n and epsilon."
+        ),
     ] = None,
     candidates: Annotated[
         int | None,
-        typer.Option(parser=whole, metavar="N", help="Hyperparameter candidates to choose from."),
+        typer.Option(
+            parser=whole, metavar="N", help="Hyperparameter candidates to choose from; default 4."
+        ),
     ] = None,
     delta: Annotated[
         float | None,
@@ -93,10 +104,7 @@ def command(
         return
     if port or open_:
         raise InputError("--port and --open go with --serve")
-    for name in ("n", "lot_size", "steps", "candidates"):
-        if facts[name] is None:
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(f"Missing option '{option}'; give it, or --serve to try values")
+    usual = _fill_in(facts)
     if plot is not None:
         from honestdp.report.picture import check_target
 
@@ -110,11 +118,40 @@ def command(
         typer.echo(json.dumps(table.to_dict(), indent=2))
     else:
         _show(table)
+        for line in usual:
+            console.note(line)
     if plot is not None:
         from honestdp.report.cost_plot import draw
 
         draw(table, plot)
         console.note(f"drawn: {plot}")
+
+
+def _fill_in(facts: dict[str, Any]) -> list[str]:
+    """What nobody gave, as a plan of the default model has it; what to say of it."""
+    from honestdp.planning.defaults import usual_lot_size, usual_steps
+    from honestdp.planning.likely import guess
+
+    n, epsilon = facts["n"], facts["epsilon"]
+    known = (
+        isinstance(n, int) and isinstance(epsilon, float) and 2 <= n < 1e15 and 0 < epsilon < 1e6
+    )
+    filled = [name for name in ("steps", "lot_size", "candidates") if facts[name] is None]
+    for name in ("n", *filled):
+        if facts[name] is None and not (known or name == "candidates"):
+            option = f"--{name.replace('_', '-')}"
+            also = "" if name == "n" else "--epsilon, from which it follows, "
+            raise InputError(f"Missing option '{option}'; give it, {also}or --serve to try values")
+    if facts["candidates"] is None:
+        facts["candidates"] = USUAL_CANDIDATES
+    if facts["steps"] is None:
+        facts["steps"] = usual_steps(n, epsilon)
+    if facts["lot_size"] is None:
+        facts["lot_size"] = usual_lot_size(n, epsilon, facts["steps"])
+    said = ", ".join(f"{name.replace('_', ' ')} {facts[name]}" for name in filled)
+    lines = [f"of the default model, as nothing else was given: {said}"] if filled else []
+    likely = guess(n, epsilon) if known and filled else None
+    return [*lines, *([] if likely is None else [f"likely: {likely}"])]
 
 
 def _serve(start: dict[str, Any], port: int, open_: bool, quiet: bool) -> None:

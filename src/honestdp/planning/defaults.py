@@ -32,6 +32,7 @@ from honestdp.planning.spec import Spec
 from honestdp.schema.paid_check import plan_check
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
+MOST_LOT = 4096
 NORM_SHARE = 0.01  # of the budget, for learning the norm of a typical row
 
 
@@ -52,18 +53,41 @@ def steps(spec: Spec, n: int) -> int:
     """Number of steps; even, so that rules which read two lots per step can use it."""
     if spec.steps is not None:
         return spec.steps
-    smooth = n * spec.epsilon / 40 * max(one.described.steps_factor for one in spec.pipelines)
-    smooth *= 3 if spec.classes is None else 1  # the squared error is steeper than the logistic
+    factor = max(one.described.steps_factor for one in spec.pipelines)
+    factor *= 3 if spec.classes is None else 1  # the squared error is steeper than the logistic
     fewest = FEWEST_STEPS if grid(spec).follows_noise else FEWEST_FIXED
-    wanted = min(max(smooth, fewest), MOST_STEPS)
+    return usual_steps(n, spec.epsilon, factor, fewest)
+
+
+def usual_steps(n: int, epsilon: float, factor: float = 1.0, fewest: int = FEWEST_STEPS) -> int:
+    """Number of steps of a model with balanced steps.
+
+    Args:
+        n: Number of rows to train on.
+        epsilon: The budget.
+        factor: How many times the steps of a logistic model.
+        fewest: The fewest.
+    """
+    wanted = min(max(n * epsilon / 40 * factor, fewest), MOST_STEPS)
     return 2 * round(wanted / 2)
 
 
 def lot_size(spec: Spec, n: int, steps: int) -> int:
     if spec.lot_size is not None:
         return spec.lot_size
-    wanted = n * spec.epsilon / (2 * math.sqrt(steps))
-    return max(1, min(round(wanted), n // 2, 4096))
+    return usual_lot_size(n, spec.epsilon, steps)
+
+
+def usual_lot_size(n: int, epsilon: float, steps: int) -> int:
+    """The expected lot size at which the noise multiplier is between 2 and 3.
+
+    Args:
+        n: Number of rows to train on.
+        epsilon: The budget.
+        steps: Number of steps.
+    """
+    wanted = n * epsilon / (2 * math.sqrt(steps))
+    return max(1, min(round(wanted), n // 2, MOST_LOT))
 
 
 def questions(spec: Spec) -> Questions:
