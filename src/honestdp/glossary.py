@@ -52,6 +52,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "group": "The rows with one value of a column; an evaluation can be made for each.",
     "bound": "The theorem an epsilon comes from: pld (exact composition of losses), rdp (Renyi "
     "curves), profile, papernot-steinke, liu-talwar. All hold; the smallest counts.",
+    "calibration": "A model's probabilities corrected so that they mean what they say, by noisy "
+    "counts of rows that had no part in its training.",
+    "decision threshold": "The probability above which the answer is the second of two classes; "
+    "0.5 unless another is asked for.",
     "card": "All that was promised about a released model, in a file and in sentences.",
     "curator": "Who publishes a release. `tune --curator` puts the name on the card, and "
     "--intended-use and --justification what for and why this epsilon.",

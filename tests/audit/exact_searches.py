@@ -92,7 +92,7 @@ class Case:
 
     @cached_property
     def table(self) -> dict[str, Floats]:
-        training, validation, _ = split(self.plan)
+        training, validation, *_ = split(self.plan)
         y = np.full(self.plan.spec.rows, _NULL)
         y[training[: self.up]] = _YES
         y[training[self.up : self.up + self.down]] = _NO

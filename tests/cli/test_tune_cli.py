@@ -144,6 +144,20 @@ def test_a_file_can_hold_all_of_it_and_flags_override(shell, tmp_path) -> None:
     assert kept["epsilon"] == 3
 
 
+def test_probabilities_are_corrected_and_answers_have_a_threshold(shell) -> None:
+    words = ("tune", "visits.csv", *QUICK, "--seed", 3, "--calibration-share", 0.3)
+    said = shell(*words, "--decision-threshold", "balanced", "--out", "run")
+    assert "probabilities corrected by counts of class" in said.err
+    assert "noisy counts of 90 rows of their own" in said.out
+    found = json.loads(shell(*words, "--decision-threshold", 0.2, "--out", "2", "--json").out)
+    assert found["calibration"]["rows"] == 90
+    assert found["decision_threshold"] == 0.2
+    kept = tomllib.loads(Path("2/asked.toml").read_text())
+    assert (kept["calibration_share"], kept["decision_threshold"]) == (0.3, 0.2)
+    refused = shell(*words, "--decision-threshold", "half", "--out", "3")
+    assert "decision_threshold='half': must be a probability" in complaint(refused)
+
+
 def test_settings_without_a_flag_of_their_own(shell) -> None:
     words = ("--grid", GRID, "--procedure", "random-repeats", "--seed", 3)
     further = ("--set", "mean_runs=3", "--set", "shape=logarithmic", "--set", "split-seed=7")

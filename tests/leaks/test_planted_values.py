@@ -60,7 +60,7 @@ def planted() -> pd.DataFrame:
     plan = make_plan(
         Spec(schema=SCHEMA, rows=ROWS, epsilon=1.0, delta=1e-4, grid=GRID, procedure="composition")
     )
-    training, validation, _ = split(plan)
+    training, validation, *_ = split(plan)
     places = [*training[:5], *validation[:5]]
     table = pd.DataFrame(
         {

@@ -47,6 +47,7 @@ CHECK = "self.randomness.rounded_normals(Purpose.CHECK, 0, 0, scale, amount)"
 
 
 TEST = "randomness.rounded_normals(Purpose.TEST, stream, 0, deviation, len(exact))"
+CALIBRATION = "randomness.rounded_normals(Purpose.CALIBRATION, place, 0, deviation, len(exact))"
 
 
 def of_categories(draws: str) -> str:
@@ -102,6 +103,15 @@ MUTANTS = [
         TEST.replace("randomness", "Randomness.simulation(9)"),
         TEST.replace("stream", "0"),
     ),
+    *bugs(
+        "calibration", "runner/calibrating.py", CALIBRATION,
+        CALIBRATION + " * 0",
+        CALIBRATION.replace("deviation", "0.9 * deviation"),
+        CALIBRATION.replace("randomness", "type(randomness).simulation(9)"),
+        CALIBRATION.replace("place", "0"),
+    ),
+    Mutant("calibration: the noise of the evaluation", "runner/calibrating.py", CALIBRATION,
+           CALIBRATION.replace("CALIBRATION", "TEST"), SOURCES + "sources_do_not_share_a_stream"),
     Mutant("evaluation: the noise of bounds", "runner/evaluating.py",
            TEST, TEST.replace("TEST", "BOUNDS"), SOURCES + "sources_do_not_share_a_stream"),
     Mutant("check of the table: the noise of bounds", "runner/checking.py",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import attack_mutants
 import audit_mutants
+import calibration_mutants
 import check_mutants
 import engine_mutants
 import evaluation_mutants
@@ -30,7 +31,7 @@ LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
     check_mutants, representation_mutants, subset_mutants, public_mutants,
-    attack_mutants, evaluation_mutants, metrics_mutants,
+    attack_mutants, evaluation_mutants, calibration_mutants, metrics_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

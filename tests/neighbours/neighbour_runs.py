@@ -117,7 +117,7 @@ def places() -> tuple[int, int]:
     """A row to train on and one to score on, where they are different rows."""
     grid, name = GRID, "composition"
     spec = Spec(schema=schema(), rows=ROWS, grid=grid, procedure=name, **SMALL)
-    training, validation, _ = split(make_plan(spec))
+    training, validation, *_ = split(make_plan(spec))
     return int(training[3]), int(validation[2])
 
 

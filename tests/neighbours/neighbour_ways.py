@@ -40,6 +40,9 @@ SEARCHED: dict[str, Any] = {"grid": GRID, "procedure": "random-repeats", "mean_r
 
 # Splits by which both places of the records are test rows, or the second one is.
 TESTED = (8, 2)
+CALIBRATED: dict[str, Any] = {
+    "grid": GRID, "calibration_share": 0.3, "decision_threshold": "balanced"
+}  # fmt: skip
 EVALUATED: dict[str, Any] = {"grid": GRID, "test_share": 0.3, "groups": "job"}
 
 
@@ -74,6 +77,8 @@ def _schemas() -> list[Way]:
         Way("run, learnt bounds and a row norm", by_run, FEW, lengths=False,
             schema=schema(learn=True, norm=True)),
         *(Way(f"run, evaluated, {seed}", by_run, FEW, facts={**EVALUATED, "split_seed": seed},
+              lengths=False) for seed in TESTED),
+        *(Way(f"run, calibrated, {seed}", by_run, FEW, facts={**CALIBRATED, "split_seed": seed},
               lengths=False) for seed in TESTED),
         Way("run, regression, evaluated", by_run, FEW, "amounts", lengths=False,
             schema=schema("amounts"), facts={"test_share": 0.3, "split_seed": TESTED[0]}),

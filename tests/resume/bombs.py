@@ -35,7 +35,12 @@ GRID = [
 MIXED = [{"encode": "linear"}, {"model": "mlp", "module__width": 3}, {"encode": "bins"}]
 KINDS: dict[str, dict[str, Any]] = {
     "untuned": {},
-    "composition": {"grid": GRID, "procedure": "composition", "test_share": 0.2},
+    "composition": {
+        "grid": GRID,
+        "procedure": "composition",
+        "test_share": 0.2,
+        "calibration_share": 0.1,
+    },
     "random-repeats": {"grid": GRID, "procedure": "random-repeats", "mean_runs": 3.0},
     "mixed": {"grid": MIXED, "procedure": "random-repeats", "mean_runs": 3.0},
     "threshold": {"grid": GRID, "procedure": "threshold", "threshold": 0.01, "mean_runs": 3.0},

@@ -72,7 +72,7 @@ def test_every_candidate_predicts_by_its_own_encoding(tmp_path):
 def test_each_trains_as_it_would_alone():
     """The same streams, rows and lots as one engine call for each candidate."""
     plan, randomness = plan_of(), Randomness.simulation(1)
-    models, (rows, _, _) = models_of(plan), split(plan)
+    models, (rows, *_) = models_of(plan), split(plan)
     data = PrivateData.open(plan, table(), None, None, Randomness.simulation(1), Journal())
     release = run(plan, table(), seed=1)
     found = {str(dict(one.setting)): one.parameters for one in release.candidates}

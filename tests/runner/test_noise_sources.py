@@ -28,6 +28,7 @@ from honestdp.procedures import Draw, Outcome
 from honestdp.randomness import Randomness
 from honestdp.resume.journal import Journal
 from honestdp.runner import checking
+from honestdp.runner.calibrating import calibrate
 from honestdp.runner.evaluating import evaluate
 from honestdp.runner.private_data import PrivateData
 from honestdp.runner.scoring import noisy_scores
@@ -176,9 +177,32 @@ def evaluated(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
     return np.array(seen) / deviation
 
 
+def calibrated(randomness: Randomness, patch: pytest.MonkeyPatch) -> np.ndarray:
+    """As `evaluated`, of the counts that probabilities are corrected by."""
+    deviation, seen = 5e5, list[np.ndarray]()
+    none = Level("none", (DRAWS,), lambda loss, outputs, targets: targets * 0 - 1)
+
+    def calibration(rows: int, noise: float, counts: dict[str, np.ndarray]) -> Any:
+        seen.extend(counts.values())
+        return SimpleNamespace(slope=1.0, offset=0.0, share=None)
+
+    plan: Any = SimpleNamespace(
+        calibrator=SimpleNamespace(
+            levels=(none, replace(none, name="none again")), calibration=calibration
+        ),
+        calibration_count_noise=deviation,
+        spec=SimpleNamespace(calibration_rows=3, decision_threshold=None),
+    )
+    rows = examples(torch.zeros(3, 4), torch.full((3,), -1))
+    data: Any = SimpleNamespace(of=lambda draw: SimpleNamespace(calibration=rows))
+    kept = [Outcome(Draw(0, 0), torch.zeros(5), 0.0, 0.0)]
+    calibrate(plan, [Linear(4, 2)], kept, data, randomness)
+    return np.array(seen) / deviation
+
+
 SOURCES: list[Source] = [
     trained, trained_in_torch, scores, sealed_scores, pick, bounds, row_norms, categories,
-    checked, evaluated,
+    checked, evaluated, calibrated,
 ]  # fmt: skip
 every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 

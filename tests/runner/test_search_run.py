@@ -142,15 +142,16 @@ def test_learnt_bounds_travel_with_the_release():
 
 def test_the_split_is_public_disjoint_and_blind_to_content():
     plan = make_plan(asked("composition"))
-    training, validation, test = split(plan)
+    training, validation, calibration, test = split(plan)
     assert (len(training), len(validation)) == (320, 80)
     assert sorted([*training, *validation]) == list(range(ROWS))
-    assert [a.tolist() for a in split(plan)] == [a.tolist() for a in (training, validation, test)]
+    parts = training, validation, calibration, test
+    assert [a.tolist() for a in split(plan)] == [a.tolist() for a in parts]
     other = make_plan(asked("composition", split_seed=1))
     assert split(other)[1].tolist() != validation.tolist()
     # Not a cut by position: a table sorted by class has both on both sides.
     assert 15 < np.sum(validation < ROWS // 2) < 65
-    everyone, nobody, _ = split(make_plan(asked("untuned")))
+    everyone, nobody, *_ = split(make_plan(asked("untuned")))
     assert (len(everyone), len(nobody)) == (ROWS, 0)
 
 
@@ -168,7 +169,7 @@ def opened(plan, rows=None, seed=1) -> EncodedRows:
 def test_rows_are_where_the_split_says():
     plan = make_plan(asked("composition"))
     data, encoded = opened(plan), SCHEMA.encode(table())
-    training, validation, _ = split(plan)
+    training, validation, *_ = split(plan)
     for part, rows in ((data.train.rows, training), (data.validation, validation)):
         held = part.dense(torch.arange(len(part))).numpy()
         assert np.array_equal(held, np.asarray(encoded.inputs)[rows])

@@ -43,7 +43,7 @@ def test_both_sides_hold_every_class(load, validation, data_folder):
         Spec(schema=SCHEMA, rows=len(labels), epsilon=1.0, grid=GRID, validation=validation,
              procedure="composition", steps=100)
     )  # fmt: skip
-    training, held_out, _ = split(plan)
+    training, held_out, *_ = split(plan)
     assert len(held_out) == round(validation * len(labels))
     shares = [np.unique(labels[side], return_counts=True) for side in (training, held_out)]
     assert shares[0][0].tolist() == shares[1][0].tolist() == sorted(set(labels.tolist()))

@@ -75,6 +75,10 @@ def _facts(
         "out": str(out),
         "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
     }
+    if release.card.calibration is not None:
+        facts["calibration"] = release.card.calibration.model_dump(mode="json")
+    if release.card.decision_threshold is not None:
+        facts["decision_threshold"] = release.card.decision_threshold
     if release.evaluation is not None:
         facts["evaluation"] = release.evaluation.model_dump(mode="json")
     if release.simulated:
@@ -101,6 +105,7 @@ def _lines(release: Release, ledger: Ledger | None, out: Path, found: Tested | N
                 f"  its noisy {card.metric.label} on the rows that candidates were compared on: "
                 f"{winner.noisy_score:.4f} ({NOT_QUALITY})"
             )
+    lines += [f"  {line}" for line in card.answer_lines]
     if release.evaluation is not None:
         lines += [f"  {line}".rstrip() for line in str(release.evaluation).splitlines()]
     elif found is None and winner is not None:

@@ -129,6 +129,22 @@ def command(
             metavar="X", help='Public weights of classes, such as {"yes": 5}; or balanced.'
         ),
     ] = None,
+    calibration_share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X",
+            help="Share of rows held out to correct the model's probabilities by; 0: none. By "
+            "default a twentieth where rows are many enough.",
+        ),
+    ] = None,
+    decision_threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P",
+            help="Probability above which the answer is the second of two classes; balanced: its "
+            "share; cost:5: where missing it costs 5 times a false alarm. By default 0.5.",
+        ),
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="By default from the rows.")
     ] = None,
@@ -207,21 +223,26 @@ def command(
         "encoding": encoding, "sheet": sheet, "query": query, "groups": groups,
         "metric": metric, "class_weight": class_weight,
         "test_share": test_share if test_share in (None, "auto") else number(test_share or ""),
+        "calibration_share": _number_or_text(calibration_share),
+        "decision_threshold": _number_or_text(decision_threshold),
         "check": False if no_check else None,
     }  # fmt: skip
     console = Console(json_, quiet)
     config = TuneConfig.of(spec, flags, further or ())
     holds_out = "test" not in config.values and not is_adult(config)  # public rows say how good
     said = {"curator": curator, "intended_use": intended_use, "justification": justification}
-    config = TuneConfig(
-        {
-            "check": True,
-            **({"test_share": "auto"} if holds_out else {}),
-            **config.values,
-            **merged(config.values, **said),
-        }
-    )
+    by_default = {"check": True, "calibration_share": "auto"}
+    by_default |= {"test_share": "auto"} if holds_out else {}
+    about = merged(config.values, **said)
+    config = TuneConfig({**by_default, **config.values, **about})
     _tune(config, console, dry_run=dry_run, yes=yes)
+
+
+def _number_or_text(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text  # for the spec to judge
 
 
 def resume(

@@ -31,10 +31,12 @@ from honestdp.units import WEIGHTS
 
 @dataclass(frozen=True)
 class Loss:
-    """`classes` = 0: real targets. weights: One a class, public; None: all are 1."""
+    """`classes` = 0: real targets. weights: One a class, public; None: all are 1. cut: The output
+    above which the second of two classes is the answer."""
 
     classes: int
     weights: tuple[float, ...] | None = None
+    cut: float = 0.0
 
     @classmethod
     def of(cls, classes: int | None, weights: tuple[float, ...] | None = None) -> Loss:
@@ -112,7 +114,7 @@ class Loss:
         """The predicted class (integer), or the predicted value."""
         if not self.classes:
             return outputs.squeeze(-1)
-        return (outputs.squeeze(-1) > 0).long() if self.classes == 2 else outputs.argmax(-1)
+        return (outputs.squeeze(-1) > self.cut).long() if self.classes == 2 else outputs.argmax(-1)
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """[..., class]"""

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from honestdp.engine.answers import PLAIN, Answers
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model, size
 from honestdp.errors import InputError, fail, one_line
@@ -88,7 +89,12 @@ def _check_suits(metric: Metric, model: Model) -> None:
 
 
 def cell_counts(
-    cells: Cells, count: int, model: Model, params: Tensor, examples: Examples
+    cells: Cells,
+    count: int,
+    model: Model,
+    params: Tensor,
+    examples: Examples,
+    answers: Answers = PLAIN,
 ) -> Tensor:
     """Count the rows of each cell, for every candidate. Sensitive.
 
@@ -103,14 +109,16 @@ def cell_counts(
         model: The model.
         params: [candidate, parameter].
         examples: The rows.
+        answers: How its outputs are corrected, and where the answer changes.
 
     Returns:
         The counts, [candidate, cell].
     """
+    loss = answers.loss(model.loss)
     found = torch.zeros(len(params), count + 1, dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
-        finite = torch.where(outputs.isfinite(), outputs, 0.0)
-        cell = _cells(cells, model, finite, targets)
+        finite = answers.outputs(torch.where(outputs.isfinite(), outputs, 0.0))
+        cell = _cells(cells, loss, finite, targets)
         inside = (cell >= 0) & (cell < count) & (present > 0)
         cell = torch.where(inside, cell, count)  # one more, for those in none
         found.scatter_add_(1, cell, torch.ones_like(cell))
@@ -130,7 +138,7 @@ def check_metric_values(metric: Metric, model: Model) -> None:
     def of_rows(outputs: Tensor, targets: Tensor) -> Tensor:
         if level is None:
             return _values(metric, model, outputs, targets)
-        return _cells(level.cells, model, outputs, targets)
+        return _cells(level.cells, model.loss, outputs, targets)
 
     # A large change moves a mean of all rows past most of them.
     for candidates, rows, change in ((2, 8, 1.0), (2, 8, 1e3), (2, 8, -1e3), (1, 1, 1.0)):
@@ -153,10 +161,10 @@ def check_metric_values(metric: Metric, model: Model) -> None:
             raise fail("metric", metric.name, remedy)
 
 
-def _cells(cells: Cells, model: Model, outputs: Tensor, targets: Tensor) -> Tensor:
+def _cells(cells: Cells, loss: Any, outputs: Tensor, targets: Tensor) -> Tensor:
     """The cell of every row, [candidate, row]. Another shape would be broadcast, so that one row
     moved the counts of others."""
-    found = cells(model.loss, outputs, targets)
+    found = cells(loss, outputs, targets)
     if not isinstance(found, Tensor) or found.shape not in (outputs.shape[:2], targets.shape):
         raise InputError("cells: must be a tensor of one number per candidate and row")
     if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
@@ -196,28 +204,33 @@ def _targets(model: Model) -> str:
     return f"{model.loss.classes} classes" if model.loss.classes else "numbers"
 
 
-def predict(model: Model, params: Tensor, examples: Examples) -> Tensor:
+def predict(model: Model, params: Tensor, examples: Examples, answers: Answers = PLAIN) -> Tensor:
     """Predict classes or values.
 
     Args:
         model: The model.
         params: [candidate, parameter].
         examples: The rows; their targets are ignored.
+        answers: How its outputs are corrected, and where the answer changes.
 
     Returns:
         Class numbers, or values if the model has no classes, [candidate, row].
     """
-    parts = [model.loss.predicted(z) for z, _, _ in _outputs(model, params, examples)]
+    loss, found = answers.loss(model.loss), _outputs(model, params, examples)
+    parts = [loss.predicted(answers.outputs(z)) for z, _, _ in found]
     return torch.cat(parts, 1)
 
 
-def probabilities(model: Model, params: Tensor, examples: Examples) -> Tensor:
+def probabilities(
+    model: Model, params: Tensor, examples: Examples, answers: Answers = PLAIN
+) -> Tensor:
     """Predict the probability of every class.
 
     Args:
         model: The model, of classes.
         params: [candidate, parameter].
         examples: The rows; their targets are ignored.
+        answers: How its outputs are corrected.
 
     Returns:
         Probabilities, [candidate, row, class].
@@ -226,7 +239,8 @@ def probabilities(model: Model, params: Tensor, examples: Examples) -> Tensor:
         InputError: If the model has no classes.
     """
     _classes(model)
-    parts = [model.loss.probabilities(z) for z, _, _ in _outputs(model, params, examples)]
+    loss, found = model.loss, _outputs(model, params, examples)
+    parts = [loss.probabilities(answers.outputs(z)) for z, _, _ in found]
     return torch.cat(parts, 1)
 
 

@@ -104,6 +104,10 @@ class HonestSearch(FittedSearch):
         test_share: Share of rows held out to say, with noise, how good the released model is;
             "auto": a tenth where rows are many enough, 0: none.
         groups: A declared column of categories: `evaluation_` is then also by its values.
+        calibration_share: Share of rows held out to correct the released model's probabilities by;
+            "auto": a twentieth where rows are many enough, 0: none.
+        decision_threshold: As in `Spec`: where `predict` answers the second of the schema's two
+            classes.
         check: Whether to ask first, with noise that is paid for, if the table fits its schema, and
             to stop if it does not; left out where rows are few. The charge of a fit that was
             stopped pays for the next one.
@@ -169,6 +173,8 @@ class HonestSearch(FittedSearch):
         validation: float = 0.2,
         test_share: float | str = "auto",
         groups: str | None = None,
+        calibration_share: float | str = "auto",
+        decision_threshold: float | str | None = None,
         check: bool = True,
         public: Any = None,
         executor: str | Executor = "local",
@@ -195,6 +201,8 @@ class HonestSearch(FittedSearch):
         self.validation = validation
         self.test_share = test_share
         self.groups = groups
+        self.calibration_share = calibration_share
+        self.decision_threshold = decision_threshold
         self.check = check
         self.public = public
         self.executor = executor
@@ -303,6 +311,8 @@ class HonestSearch(FittedSearch):
             validation=self.validation,
             test_share=self.test_share,
             groups=self.groups,
+            calibration_share=self.calibration_share,
+            decision_threshold=self.decision_threshold,
             check=self.check,
             class_weight=by_class(schema.target.classes, self.class_dtype, self.class_weight),
             class_shares=by_class(schema.target.classes, self.class_dtype, self.class_shares),

@@ -37,7 +37,15 @@ def _answers(loss: Any, outputs: Any, targets: Any) -> Any:
 
 
 class Binary(Evaluator):
-    """Counts of class by answer, and of class by bin of the score."""
+    """Counts of class by answer, and of class by bin of the score.
+
+    Args:
+        own_threshold: Whether the answer changes at another score than 0. It is then no function of
+            the bin, and the two counts are used each by itself.
+    """
+
+    def __init__(self, own_threshold: bool = False) -> None:
+        self._own_threshold = own_threshold
 
     kind = "binary"
     grouped = Level("class by answer", (2, 2), _answers)
@@ -47,9 +55,13 @@ class Binary(Evaluator):
         answer = np.arange(BINS) >= BINS // 2
         parent = 2 * np.arange(2)[:, None] + answer[None, :]
         coarse, fine = (counts[level.name] for level in self.levels)
-        block = Refined(coarse.ravel(), fine, parent, deviation)
+        block: Block = Refined(coarse.ravel(), fine, parent, deviation)
+        if self._own_threshold:
+            block = Counted(fine, deviation)
+            found = self.group_figures(coarse, deviation)
+        else:
+            found = self._answer_figures(block, lambda x: _by_answer(x.reshape(2, BINS)))
         share = _share(block.counts.reshape(2, BINS))
-        found = self._answer_figures(block, lambda x: _by_answer(x.reshape(2, BINS)))
         of_scores: dict[str, tuple[Callable[[Floats], float], dict[str, Any]]] = {
             "AUC": (auc, {"baseline": 0.5}),
             "log loss": (

@@ -10,8 +10,8 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.plan import job as training_of
 from honestdp.planning.role_costs import (
     RoleCosts,
+    free_count_noise,
     free_noise,
-    free_test_noise,
     is_one_event,
     priced_after,
 )
@@ -68,11 +68,13 @@ def _plan(spec: Spec, chosen: Procedure, reason: str) -> Plan:
         raise failure
     bound, noise = min(found.items(), key=lambda pair: pair[1])
     scores = free_noise(chosen, bound, job.event(noise), delta)
-    tests = None
-    if spec.test_rows:
+    counts = None
+    if spec.test_rows or spec.calibration_rows:
         roles = RoleCosts.of(chosen, bound, job.event(noise), scores)
-        tests = free_test_noise(roles, before, delta)
-    return Plan(spec, chosen, bound, noise, scores, reason, tests)
+        counts = free_count_noise(roles, before, delta)
+    tests = counts if spec.test_rows else None
+    calibrates = counts if spec.calibration_rows else None
+    return Plan(spec, chosen, bound, noise, scores, reason, tests, calibrates)
 
 
 def _bounds(spec: Spec, chosen: Procedure) -> list[str]:
@@ -167,7 +169,7 @@ def _one_model(spec: Spec) -> bool:
 
 
 def _why_untuned(spec: Spec) -> str:
-    rows = "every row that is not held out" if spec.test_rows else "every row"
+    rows = "every row that is not held out" if spec.search_rows < spec.rows else "every row"
     return (
         "no grid given: one setting whose step size follows from public facts needs no tuning, so "
         f"the whole budget and {rows} go into one training"

@@ -12,11 +12,12 @@ from typing import Any
 
 from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
-from honestdp.evaluation import Evaluator, evaluator
+from honestdp.evaluation import Calibrator, Evaluator, calibrator, evaluator
 from honestdp.evaluation.expected import Expected, expected
 from honestdp.metrics import Metric, metrics
 from honestdp.metrics.counted import refuse_pick
 from honestdp.planning import defaults
+from honestdp.planning.calibration_part import threshold_words
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.evaluation_words import evaluation_lines
 from honestdp.planning.grid import Grid
@@ -65,6 +66,8 @@ class Plan:
         reason: Why this procedure was chosen.
         test_noise: Noise of the counts of the evaluation, in units of what one record can change
             all of them together; None if nothing is evaluated.
+        calibration_noise: Noise of the counts that probabilities are corrected by, in units of what
+            one record can change; None if they are not corrected.
 
     Attributes:
         grid: The settings to choose among.
@@ -72,7 +75,7 @@ class Plan:
         row_norm: Root-mean-square norm of the encoded rows, and where it is from; of the first of
             several encodings.
         questions: What is asked of every row before the search, with noise.
-        role_costs: What a run costs a training, a validation and a test record.
+        role_costs: What a run costs a training, a validation, a calibration and a test record.
         role_epsilons: What the search costs them, without the questions.
         spending: What the ledger is charged, questions included.
 
@@ -87,6 +90,7 @@ class Plan:
     score_noise: float | None
     reason: str
     test_noise: float | None = None
+    calibration_noise: float | None = None
     grid: Grid = field(init=False)
     training: Training = field(init=False)
     row_norm: tuple[float, str] = field(init=False)
@@ -109,7 +113,10 @@ class Plan:
             raise fail(
                 "test_noise", self.test_noise, f"does not fit {self.spec.test_rows} test rows"
             )
-        noises = self.score_noise, self.test_noise
+        if (self.calibration_noise is None) != (self.spec.calibration_rows == 0):
+            remedy = f"does not fit {self.spec.calibration_rows} calibration rows"
+            raise fail("calibration_noise", self.calibration_noise, remedy)
+        noises = self.score_noise, self.test_noise, self.calibration_noise
         roles = RoleCosts.of(self.procedure, self.bound, run, *noises)
         if self.procedure.scoring == "pick":
             refuse_pick(self.metric, self.spec.classes)
@@ -125,7 +132,7 @@ class Plan:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle the decisions alone; everything else is computed from them again."""
         decided = (self.spec, self.procedure, self.bound, self.noise_multiplier, self.score_noise)
-        return Plan, (*decided, self.reason, self.test_noise)
+        return Plan, (*decided, self.reason, self.test_noise, self.calibration_noise)
 
     @property
     def epsilon(self) -> float:
@@ -174,14 +181,21 @@ class Plan:
     @property
     def validation_rows(self) -> int:
         """Number of rows that are held out for scores."""
-        held = self.spec.rows - self.spec.test_rows
-        return held - self.training.n if self.procedure.selects else 0
+        return self.spec.search_rows - self.training.n if self.procedure.selects else 0
 
     @property
     def evaluator(self) -> Evaluator | None:
         """What is counted on test rows; None if there are none."""
-        target = self.spec.schema.target
-        return evaluator(self.spec.classes, target.bounds) if self.spec.test_rows else None
+        if not self.spec.test_rows:
+            return None
+        own_threshold = self.spec.decision_threshold is not None
+        return evaluator(self.spec.classes, self.spec.schema.target.bounds, own_threshold)
+
+    @property
+    def calibrator(self) -> Calibrator | None:
+        """What is counted on calibration rows; None if there are none."""
+        classes = self.spec.classes
+        return calibrator(classes) if classes and self.spec.calibration_rows else None
 
     @property
     def expected_evaluation(self) -> Expected | None:
@@ -197,6 +211,14 @@ class Plan:
         assert self.test_noise is not None
         assert self.evaluator is not None
         return self.test_noise * math.sqrt(len(self.evaluator.levels) + bool(self.spec.groups))
+
+    @property
+    def calibration_count_noise(self) -> float:
+        """The standard deviation of the noise of each count that probabilities are corrected by:
+        every row is counted once in each level."""
+        assert self.calibration_noise is not None
+        assert self.calibrator is not None
+        return self.calibration_noise * math.sqrt(len(self.calibrator.levels))
 
     @property
     def shows_scores(self) -> bool:
@@ -254,8 +276,7 @@ class Plan:
         if self.share is None:
             return (self.training.lot_size,)
         q = self.training.sampling_probability
-        rest = self.spec.rows - self.spec.test_rows
-        return q * self.share * self.training.n, q * (1 - self.share) * rest
+        return q * self.share * self.training.n, q * (1 - self.share) * self.spec.search_rows
 
     @property
     def share(self) -> float | None:
@@ -354,10 +375,18 @@ class Plan:
         return found
 
     def _evaluation(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self.calibration_noise is not None:
+            rows, noise = self.spec.calibration_rows, self.calibration_noise
+            found["calibration"] = {"rows": rows, "noise": noise}
+        if self.spec.decision_threshold is not None:
+            found["decision_threshold"] = self.spec.decision_threshold
         if self.test_noise is None:
-            return {}
+            return found
         of = {"rows": self.spec.test_rows, "noise": self.test_noise}
-        return {"evaluation": of | ({"groups": self.spec.groups} if self.spec.groups else {})}
+        return found | {
+            "evaluation": of | ({"groups": self.spec.groups} if self.spec.groups else {})
+        }
 
     @property
     def encoding_words(self) -> list[str]:
@@ -412,7 +441,7 @@ class Plan:
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
         lines += self._weight_lines()
-        lines += self._evaluation_lines()
+        lines += [*self._calibration_lines(), *self._evaluation_lines()]
         lines += [] if self.likely is None else [f"  likely: {self.likely}"]
         lines += [f"  encoding: {words}" for words in self.encoding_words]
         if self.spec.check and self.check is None:
@@ -424,6 +453,20 @@ class Plan:
     @property
     def _worst_bets(self) -> str:
         return in_100(guess_chance(self.epsilon, self.delta))
+
+    def _calibration_lines(self) -> list[str]:
+        found, threshold = list[str](), self.spec.decision_threshold
+        if self.calibrator is not None:
+            found.append(
+                f"  calibration: probabilities corrected by counts of {self.calibrator.counted} of "
+                f"{self.spec.calibration_rows} further rows, each with noise of standard deviation "
+                f"{self.calibration_count_noise:.3g}"
+            )
+        if threshold is not None:
+            second = (self.spec.schema.target.classes or ("", ""))[1]
+            words = threshold_words(threshold)
+            found.append(f"  answer: {second!r} where its probability is above {words}")
+        return found
 
     def _evaluation_lines(self) -> list[str]:
         if self.test_noise is None:
@@ -441,7 +484,7 @@ def _settings(count: int) -> str:
 
 def job(spec: Spec, procedure: Procedure) -> Training:
     """The training of every run: on all rows if none are held out, else on the training part."""
-    n = others = spec.rows - spec.test_rows
+    n = others = spec.search_rows
     if procedure.selects:
         n -= round(spec.validation * spec.rows)
         if not 0 < n < others:

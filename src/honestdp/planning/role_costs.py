@@ -1,10 +1,18 @@
-"""The cost of a search by a record's role: training, validation or test.
+"""The cost of a search by a record's role: training, validation, calibration or test.
 
-A public permutation puts every record in the training part, the validation part or the test part,
-so a record affects the procedure once, in its own role, and the guarantee is the largest of the
-roles' costs. Scores, and the counts of an evaluation, can therefore be precise as long as they cost
-no more than training does. A test record affects the counts of the evaluation alone; the model that
-they are of does not depend on it, so that for the others they are post-processing of the release.
+A public permutation puts every record in one of the parts of these names, so a record affects the
+procedure once, in its own role, and the guarantee is the largest of the roles' costs. Scores, and
+the counts of a calibration and an evaluation, can therefore be precise as long as they cost no more
+than training does.
+
+*Theorem.* Let the search release a winner W; then noisy counts C of calibration rows, whose cells
+depend on W; then noisy counts E of test rows, whose cells depend on W and C. The cost of (W, C, E)
+is the largest of: the search's, that of C given W, that of E given W and C. *Proof.* The role of
+the record in which two tables differ is public. If it trains or validates, C and E are drawn from W
+and rows that are the same in both: post-processing of W. If it calibrates, W has the same law in
+both, C costs what it costs for every W, and E is post-processing of (W, C). If it tests, (W, C) has
+the same law in both, and E costs what it costs for every value of it. QED. What else the search
+keeps secret (how many runs, their losers) has no part in C and E.
 """
 
 from __future__ import annotations
@@ -62,13 +70,15 @@ class Scoring:
 
 @dataclass(frozen=True)
 class RoleCosts:
-    """What a procedure costs a training record and a validation record."""
+    """What a procedure costs a training record, a validation record, and those of a test part and
+    a calibration part."""
 
     procedure: Procedure
     bound: str
     training: Event
     scoring: Scoring | None
     testing: Gaussian | None = None
+    calibrating: Gaussian | None = None
 
     @classmethod
     def of(
@@ -78,17 +88,18 @@ class RoleCosts:
         training: Event,
         score_noise: float | None,
         test_noise: float | None = None,
+        calibration_noise: float | None = None,
     ) -> RoleCosts:
         """The costs of a procedure; `score_noise` must be given exactly if it selects, `test_noise`
-        if there is a test part."""
-        testing = None if test_noise is None else Gaussian(test_noise)
+        if there is a test part, `calibration_noise` if there is a calibration part."""
+        counted = [None if s is None else Gaussian(s) for s in (test_noise, calibration_noise)]
         procedure.check_bound(bound)
         kind = procedure.scoring
         if (kind is None) != (score_noise is None):
             raise fail("score_noise", score_noise, f"does not fit {procedure.name}")
         if kind is None or score_noise is None:
-            return cls(procedure, bound, training, None, testing)
-        return cls(procedure, bound, training, Scoring.of(kind, score_noise), testing)
+            return cls(procedure, bound, training, None, *counted)
+        return cls(procedure, bound, training, Scoring.of(kind, score_noise), *counted)
 
     def epsilon(self, delta: float, before: Event | None = None) -> dict[str, float]:
         """The epsilon of each role, with the questions that every record answers before."""
@@ -96,9 +107,9 @@ class RoleCosts:
         if self.scoring is not None:
             other = self.procedure.validation
             found["validation"] = priced_after(other, self.bound, before, self._scores, delta)
-        if self.testing is not None:
-            asked = self.testing if before is None else Composition(before, self.testing)
-            found["test"] = guarantee.epsilon(asked, delta)
+        for role, counts in self._counts.items():
+            asked = counts if before is None else Composition(before, counts)
+            found[role] = guarantee.epsilon(asked, delta)
         return found
 
     def curve(self, delta: float) -> RdpCurve:
@@ -106,8 +117,8 @@ class RoleCosts:
         found = curve_of(self.procedure, *self._trains, delta)
         if self.scoring is not None:
             found = found.maximum(self.procedure.validation.curve(*self._scores, delta))
-        if self.testing is not None:
-            found = found.maximum(guarantee.rdp_curve(self.testing))
+        for counts in self._counts.values():
+            found = found.maximum(guarantee.rdp_curve(counts))
         return found
 
     def profile(self, delta: float, before: Event | None = None) -> Profile:
@@ -116,10 +127,16 @@ class RoleCosts:
         found = [profile_after(self.procedure, before, self._trains, delta)]
         if self.scoring is not None:
             found.append(profile_after(self.procedure.validation, before, self._scores, delta))
-        if self.testing is not None:
-            asked = self.testing if before is None else Composition(before, self.testing)
+        for counts in self._counts.values():
+            asked = counts if before is None else Composition(before, counts)
             found.append(guarantee.profile(asked))
         return LargestProfile(*found)
+
+    @property
+    def _counts(self) -> dict[str, Gaussian]:
+        """The counts of the roles that have no other part in it."""
+        found = {"test": self.testing, "calibration": self.calibrating}
+        return {role: counts for role, counts in found.items() if counts is not None}
 
     @property
     def _trains(self) -> tuple[Event, Event]:
@@ -225,12 +242,13 @@ def free_noise(procedure: Procedure, bound: str, training: Event, delta: float) 
         noise = round_up(noise * 1.01)
 
 
-def free_test_noise(roles: RoleCosts, before: Event | None, delta: float) -> float:
-    """The least noise of an evaluation's counts at which they cost a test record no more than the
-    search costs the others: at every Renyi order, and in epsilon, with the questions before.
+def free_count_noise(roles: RoleCosts, before: Event | None, delta: float) -> float:
+    """The least noise of the counts of a test or a calibration part at which they cost its records
+    no more than the search costs the others: at every Renyi order, and in epsilon, with the
+    questions before.
 
     Args:
-        roles: The costs of the search, without a test part.
+        roles: The costs of the search, without these parts.
         before: The questions that every record answers.
         delta: The delta of the plan.
     """

@@ -23,6 +23,11 @@ from honestdp.errors import (
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import describe
 from honestdp.planning.about import About
+from honestdp.planning.calibration_part import (
+    calibration_rows,
+    check_calibrating,
+    check_threshold,
+)
 from honestdp.planning.class_weights import (
     Weights,
     checked_name,
@@ -72,6 +77,11 @@ class Spec:
         test_share: Share of rows held out to evaluate the released model on; "auto": by a rule on
             public facts (`planning.test_part`); 0: none, and nobody can say how good the model is.
         groups: A declared column of categories; the evaluation is also made for each of them.
+        calibration_share: Share of rows held out to correct the probabilities of the released model
+            by; "auto": by a rule on public facts (`planning.calibration_part`); 0: none.
+        decision_threshold: The probability of the second of two classes above which it is the
+            answer; "balanced": its noisy share among calibration rows; "cost:5": 1/(1 + 5), for
+            where missing such a row costs 5 times a false alarm. By default 0.5.
         split_seed: Seed of the public permutation that selects these rows; shown on the card.
         learn_share: Share of the budget for what the schema declares as "learn": bounds, edges and
             scales (`planning.questions` says what a share is).
@@ -130,6 +140,8 @@ class Spec:
     validation: float = 0.2
     test_share: float | str = 0.0
     groups: str | None = None
+    calibration_share: float | str = 0.0
+    decision_threshold: float | str | None = None
     split_seed: int = 0
     learn_share: float = 0.05
     check: bool = False
@@ -161,6 +173,11 @@ class Spec:
         true_or_false("check", self.check)
         object.__setattr__(self, "about", About.of(self.about))
         check_testing(self.schema, self.test_share, self.groups)
+        check_calibrating(self.calibration_share, self.classes)
+        if self.search_rows < 1:
+            remedy = f"and test_share={self.test_share} leave no rows to train on; lower one"
+            raise fail("calibration_share", self.calibration_share, remedy)
+        check_threshold(self.decision_threshold, self.classes, bool(self.calibration_rows))
         if self.delta is not None:
             checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
@@ -284,6 +301,17 @@ class Spec:
     def test_rows(self) -> int:
         """Number of rows held out to evaluate the released model on."""
         return test_rows(self.rows, self.epsilon, self.test_share)
+
+    @property
+    def calibration_rows(self) -> int:
+        """Number of rows held out to correct the probabilities of the released model by."""
+        facts = self.rows, self.epsilon, self.calibration_share, self.classes
+        return calibration_rows(*facts)
+
+    @property
+    def search_rows(self) -> int:
+        """Number of rows that are left for the search: to train on, and to score on."""
+        return self.rows - self.test_rows - self.calibration_rows
 
     @property
     def request(self) -> Request:

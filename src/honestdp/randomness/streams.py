@@ -44,6 +44,7 @@ class Purpose(IntEnum):
     SPLIT = 8  # public: a seed of its own, never a production root
     CHECK = 9
     TEST = 10
+    CALIBRATION = 11
 
 
 MORE = 256  # added to a purpose: the streams of further bits, for draws that are in doubt

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from honestdp.errors import InputError
-from honestdp.evaluation import Evaluation
+from honestdp.evaluation import Calibration, Evaluation
 from honestdp.evaluation.words import NOT_QUALITY, UNMEASURED
 from honestdp.json_files import Part, digest, from_json, to_json
 from honestdp.ledger.chain import link, release_body
@@ -42,7 +42,8 @@ from honestdp.run_files import CARD, way_to
 FORMAT: Final = 2
 # Fields that the first cards of format 2 do not have.
 LATER = (
-    "metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation",
+    "metric_facts", "procedure_facts", "learnt", CHOSEN_ON, "evaluation", "calibration",
+    "decision_threshold",
     "variant", "neighbour_relation", "rows_per_unit", "release_type", ABOUT, "publication_date",
     "utility", "utility_by_group", "audit", "timing", "code", "attack",
 )  # fmt: skip
@@ -242,6 +243,10 @@ class Card(Part):
         timing: What the time that the run took may show, which the guarantee does not cover.
         code: Version and commit of honestdp.
         attack: What nobody can exceed who bets on one row; None on earlier cards.
+        calibration: How the probabilities of the released model were corrected, by noisy counts of
+            rows of their own; None if they are as trained.
+        decision_threshold: The probability of the second of two classes above which it is the
+            answer; None: 0.5.
     """
 
     format: Literal[1, 2] = FORMAT
@@ -286,6 +291,8 @@ class Card(Part):
     timing: Timing | None = None
     code: Code | None = None
     attack: AttackFacts | None = None
+    calibration: Calibration | None = None
+    decision_threshold: float | None = Field(default=None, gt=0, lt=1)
 
     @property
     def metric(self) -> MetricFacts:
@@ -394,6 +401,17 @@ class Card(Part):
         later = {name for name in LATER if getattr(self, name) is None}
         return digest(self.model_dump(mode="json", exclude={"ledger", *later}))
 
+    @property
+    def answer_lines(self) -> list[str]:
+        """How the model's outputs become probabilities and answers, where not as trained."""
+        found, threshold = list[str](), self.decision_threshold
+        if self.calibration is not None:
+            rows = f"noisy counts of {self.calibration.rows} rows of their own"
+            found.append(f"probabilities: {self.calibration.words}, by {rows}")
+        if threshold is not None:
+            found.append(f"answer: the second class where its probability is above {threshold:.6g}")
+        return found
+
     def prose(self) -> str:
         """The card in sentences."""
         head = f"# Privacy card{': ' + self.mark if self.mark else ''}"
@@ -414,6 +432,7 @@ class Card(Part):
             *card_prose.declared(self),
             f"Procedure: {self.procedure}; {self.reason}.",
             f"Model: {self.model}.{_winner(self)}",
+            *(f"{line[0].upper()}{line[1:]}." for line in self.answer_lines),
             *_chosen_on(self),
             *_evaluated(self),
             "",

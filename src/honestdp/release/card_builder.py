@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from honestdp.evaluation import Evaluation
+from honestdp.evaluation import Calibration, Evaluation
 from honestdp.ledger import fingerprint
 from honestdp.planning import defaults
 from honestdp.planning.plan import Plan
@@ -47,6 +47,8 @@ def build_card(
     askings: int = 0,
     evaluation: Evaluation | None = None,
     day: date | None = None,
+    calibration: Calibration | None = None,
+    decision_threshold: float | None = None,
 ) -> Card:
     """Build the card, without its entry in the ledger.
 
@@ -55,6 +57,8 @@ def build_card(
     askings: How often the table was checked.
     evaluation: How good the winner is, on test rows.
     day: The day on which the run began; none for a simulation.
+    calibration: How its probabilities were corrected.
+    decision_threshold: Where its answer changes; None: at 0.5.
     """
     spec, paid = plan.spec, plan.role_epsilons
     dearer: Literal["training", "validation"] = (
@@ -84,6 +88,7 @@ def build_card(
             "training_rows": plan.training.n,
             "validation_rows": plan.validation_rows,
             **({"test_rows": spec.test_rows} if spec.test_rows else {}),
+            **({"calibration_rows": spec.calibration_rows} if spec.calibration_rows else {}),
             "split_seed": spec.split_seed,
             "schema": spec.schema.model_dump(mode="json"),
             "schema_fingerprint": spec.schema.fingerprint,
@@ -135,6 +140,8 @@ def build_card(
         evaluation=evaluation,
         **card_facts(plan, len(others) + (winner is not None), evaluation, day),
         attack=AttackFacts.of(plan.attack, plan.epsilon, plan.delta),
+        calibration=calibration,
+        decision_threshold=decision_threshold,
     )
 
 
@@ -207,6 +214,15 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
                 epsilon=plan.role_epsilons["validation"],
             )
         )
+    if plan.calibrator is not None:
+        found.append(
+            Access(
+                what="calibration of the released model on calibration rows",
+                mechanism=f"counts of rows by {plan.calibrator.counted}, with Gaussian noise",
+                noise=plan.calibration_count_noise,
+                epsilon=plan.role_epsilons["calibration"],
+            )
+        )
     if plan.evaluator is not None:
         by = f" and by {plan.spec.groups}" if plan.spec.groups else ""
         levels = ", ".join(level.name for level in plan.evaluator.levels)
@@ -254,6 +270,9 @@ def _assumptions(plan: Plan, simulated: bool) -> tuple[Assumption, ...]:
     if plan.evaluator is not None:
         why = "the same permutation; a test row changes the evaluation alone"
         found.append(one("test rows neither train nor choose", why))
+    if plan.calibrator is not None:
+        why = "the same permutation; a calibration row changes the correction alone"
+        found.append(one("calibration rows neither train nor choose nor test", why))
     found += [one(*condition) for condition in plan.procedure.conditions]
     if simulated:
         found.append(one("the randomness is secret", "it came from a known seed", holds=False))

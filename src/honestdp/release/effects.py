@@ -200,7 +200,7 @@ def effects_of(predictor: Predictor, noise_sd: float | None) -> Effects:
 
 
 def linear_part(predictor: Predictor) -> tuple[Floats, Floats]:
-    """Weights [input, output] and bias [output] of a linear model, as it was trained.
+    """Weights [input, output] and bias [output] of a linear model, as it predicts.
 
     Raises:
         InputError: If the model is not linear, or its weights are not finite.
@@ -211,7 +211,8 @@ def linear_part(predictor: Predictor) -> tuple[Floats, Floats]:
     weight, bias = (tensor.double().numpy() for tensor in part)
     if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
         raise InputError("model: its weights are not finite, the training diverged; see `predict`")
-    return weight, bias
+    answers = predictor.answers  # what is not in the parameters already
+    return weight * answers.slope, bias * answers.slope + answers.offset
 
 
 def not_linear(architecture: Architecture) -> InputError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -24,6 +25,7 @@ from safetensors.torch import load as read_tensors
 from safetensors.torch import save as write_tensors
 from torch import Tensor
 
+from honestdp.engine.answers import PLAIN, Answers
 from honestdp.engine.models import Model
 from honestdp.errors import InputError
 from honestdp.json_files import WIDEST, Part, from_json, room_for, sha256, to_json
@@ -69,18 +71,29 @@ class SavedModel(Part):
         return more, probe
 
 
+class SavedAnswers(Part):
+    """What is done to a model's outputs, and where its answer changes: `engine.answers`."""
+
+    slope: float = Field(gt=0)
+    offset: float
+    threshold: float | None = Field(gt=0, lt=1)
+
+
 class SavedCandidate(Part):
-    """A candidate without its parameters. table: Its schema, if that is not the file's."""
+    """A candidate without its parameters. table: Its schema, if that is not the file's. answers:
+    How its outputs become answers, if not as they are."""
 
     setting: dict[str, str | bool | int | float | None]
     noisy_score: float | None
     architecture: SavedModel
     table: dict[str, Any] | None = None
+    answers: SavedAnswers | None = None
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, usual: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = usual(self)
-        return {name: value for name, value in found.items() if name != "table" or value}
+        optional = ("table", "answers")
+        return {name: value for name, value in found.items() if name not in optional or value}
 
 
 class SavedTable(Part):
@@ -90,9 +103,10 @@ class SavedTable(Part):
 
 
 class ModelFile(Part):
-    """The content of `model.json`."""
+    """The content of `model.json`. format: 2 where a candidate has answers of its own, which a
+    reader of 1 would leave out."""
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 1
     mark: Literal["", "SIMULATION, NOT PRIVATE"]
     honestdp: str
     tensors_sha256: str
@@ -108,6 +122,7 @@ def write_model(
     simulated: bool,
     settings: Sequence[tuple[Setting, Model]] = (),
     schemas: Sequence[Schema] = (),
+    widest_answers: Answers = PLAIN,
 ) -> dict[str, bytes]:
     """Write a model to files; returns their contents by name.
 
@@ -119,6 +134,7 @@ def write_model(
         settings: Those that might have won, if only the winner may be released: the JSON has the
             same length for each of them.
         schemas: The schemas that they have.
+        widest_answers: Answers as long as any winner's may be.
     """
     everyone = [*([winner] if winner else []), *others]
     tensors: dict[str, Tensor] = {}
@@ -130,6 +146,7 @@ def write_model(
     # Only one entry: safetensors writes several in any order; equal models must give equal bytes.
     numbers = write_tensors(tensors, {"honestdp": SIMULATION if simulated else "model"})
     file = ModelFile(
+        format=1 if all(one.answers == PLAIN for one in everyone) else 2,
         mark=SIMULATION if simulated else "",
         honestdp=__version__,
         tensors_sha256=sha256(numbers),
@@ -140,7 +157,10 @@ def write_model(
     room = 0
     if file.winner:
         widest = (WIDEST,) * len(_probe(winner)) if winner else ()
-        might = (_candidate(setting, WIDEST, model, widest) for setting, model in settings)
+        might = (
+            _candidate(setting, WIDEST, model, widest, widest_answers)
+            for setting, model in settings
+        )
         room = room_for(file.winner, might)
     tables = (SavedTable(table=one.model_dump(mode="json")) for one in schemas)
     room += room_for(SavedTable(table=file.table), tables)
@@ -191,17 +211,25 @@ def _tensors(one: Predictor) -> dict[str, Tensor]:
 
 
 def _saved(one: Predictor, schema: Schema) -> SavedCandidate:
-    found = _candidate(one.setting, one.noisy_score, one.model, _probe(one))
+    found = _candidate(one.setting, one.noisy_score, one.model, _probe(one), one.answers)
     if one.schema == schema:
         return found
     return found.model_copy(update={"table": one.schema.model_dump(mode="json")})
 
 
 def _candidate(
-    setting: Setting, score: float | None, model: Model, probe: tuple[float | None, ...]
+    setting: Setting,
+    score: float | None,
+    model: Model,
+    probe: tuple[float | None, ...],
+    answers: Answers,
 ) -> SavedCandidate:
-    architecture = _architecture(model, probe)
-    return SavedCandidate(setting=dict(setting), noisy_score=score, architecture=architecture)
+    return SavedCandidate(
+        setting=dict(setting),
+        noisy_score=score,
+        architecture=_architecture(model, probe),
+        answers=None if answers == PLAIN else SavedAnswers(**asdict(answers)),
+    )
 
 
 def _probe(one: Predictor) -> tuple[float | None, ...]:
@@ -232,7 +260,8 @@ def _read(
     constants = {n: take(n, tuple(v.shape), v.dtype) for n, v in model.constants.items()}
     model = model.with_constants(constants)
     rows = [take(name, shape, torch.float32).flatten() for name, shape in model.layout]
-    found = Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows))
+    answers = PLAIN if saved.answers is None else Answers(**saved.answers.model_dump())
+    found = Predictor(saved.setting, saved.noisy_score, schema, model, torch.cat(rows), answers)
     if probe is not None:
         _check_probe(found, tuple(probe))
     return found

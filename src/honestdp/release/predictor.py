@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from honestdp.engine.answers import PLAIN, Answers
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.models import Model, named
 from honestdp.engine.score import predict, probabilities
@@ -25,13 +26,15 @@ from honestdp.schema import Schema, open_rows
 @dataclass(frozen=True, eq=False)
 class Predictor:
     """A trained candidate: its setting, its parameters, its noisy score (per validation row: the
-    share predicted correctly, or the mean clipped loss; None if no score may be released)."""
+    share predicted correctly, or the mean clipped loss; None if no score may be released), and how
+    its outputs become answers."""
 
     setting: Setting
     noisy_score: float | None
     schema: Schema = field(repr=False)
     model: Model = field(repr=False)
     parameters: Tensor = field(repr=False)
+    answers: Answers = PLAIN
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -43,13 +46,15 @@ class Predictor:
 
         With `warn`, cells that the schema does not expect are told as a `PredictionWarning`.
         """
-        found = predict(self.model, self.parameters.unsqueeze(0), self._rows(table, warn))
+        rows = self._rows(table, warn)
+        found = predict(self.model, self.parameters.unsqueeze(0), rows, self.answers)
         return self.schema.decode_targets(found[0].numpy())
 
     def predict_proba(self, table: Any, *, warn: bool = True) -> NDArray[Any]:
         """Predict class probabilities of raw rows, [row, class]; `warn` as in `predict`."""
         rows = self._rows(table, warn)
-        return probabilities(self.model, self.parameters.unsqueeze(0), rows)[0].numpy()
+        found = probabilities(self.model, self.parameters.unsqueeze(0), rows, self.answers)
+        return found[0].numpy()
 
     def _rows(self, table: Any, warn: bool) -> Examples:
         sparse = None if self.model.reads_sparse else False

@@ -126,6 +126,9 @@ class Released:
         winner = self.predictor
         linear_part(winner)  # before its noise is computed, which may take a simulation
         noise = weight_noise_sd(self.card, winner.setting, winner.model.parameters)
+        corrected = self.card.calibration
+        if noise is not None and corrected is not None:  # whose slope is in the weights
+            noise *= corrected.slope
         return effects_of(winner, noise)
 
     def save(self, folder: str | PathLike[str]) -> None:

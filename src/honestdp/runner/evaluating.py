@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from honestdp.engine.answers import PLAIN, Answers
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model
 from honestdp.engine.score import cell_counts
@@ -28,6 +29,7 @@ def evaluate(
     kept: Sequence[Outcome],
     data: PrivateData,
     randomness: Randomness,
+    answers: Answers = PLAIN,
 ) -> Evaluation | None:
     """Evaluate the winner on the test rows; None if there are none, or no winner.
 
@@ -42,6 +44,7 @@ def evaluate(
         kept: The outcomes that are released, the winner first.
         data: The rows. Sensitive.
         randomness: The run's.
+        answers: How the winner's outputs become answers.
     """
     evaluator = plan.evaluator
     if evaluator is None or not kept:
@@ -54,7 +57,9 @@ def evaluate(
 
     def noisy(stream: int, level: Level, parts: Sequence[Examples]) -> NDArray[np.float64]:
         """The counts of a level on each of several parts of the rows."""
-        exact = np.concatenate([_exact(level, model, parameters, part) for part in parts])
+        exact = np.concatenate(
+            [exact_counts(level, model, parameters, part, answers) for part in parts]
+        )
         noise = randomness.rounded_normals(Purpose.TEST, stream, 0, deviation, len(exact))
         return (exact + np.asarray(noise, dtype=np.int64)).astype(np.float64)
 
@@ -73,7 +78,10 @@ def evaluate(
     return evaluator.evaluation(plan.spec.test_rows, deviation, counts, column or "", groups, unit)
 
 
-def _exact(level: Level, model: Model, parameters: Tensor, rows: Examples) -> NDArray[np.int64]:
+def exact_counts(
+    level: Level, model: Model, parameters: Tensor, rows: Examples, answers: Answers = PLAIN
+) -> NDArray[np.int64]:
     """The counts without noise. Sensitive."""
-    found = cell_counts(level.cells, level.size, model, torch.atleast_2d(parameters), rows)
+    params = torch.atleast_2d(parameters)
+    found = cell_counts(level.cells, level.size, model, params, rows, answers)
     return found[0].cpu().numpy()

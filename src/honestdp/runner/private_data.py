@@ -64,6 +64,7 @@ class Split(NamedTuple):
 
     training: Rows
     validation: Rows
+    calibration: Rows
     test: Rows
 
 
@@ -73,8 +74,9 @@ class EncodedRows:
 
     schema: That of the encoding, with what was learnt (which is paid for) filled in. train: What
     candidates train on. validation: What they are scored on; None if nothing is scored. rest: What
-    the winner of subset tuning trains on. test: What the released model is evaluated on; None if it
-    is not.
+    the winner of subset tuning trains on. calibration: What the winner's probabilities are
+    corrected by; None if they are not. test: What the released model is evaluated on; None if it is
+    not.
     """
 
     schema: Schema
@@ -82,6 +84,7 @@ class EncodedRows:
     validation: Examples | None
     rest: Part | None
     test: TestRows | None
+    calibration: Examples | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,22 +142,25 @@ def _split_up(
 ) -> EncodedRows:
     """The parts of the rows. chosen: Those in the tuning subset; None without one. groups: The
     number of each row's group, -1 or less for none."""
-    training, validation, test = split(plan)
+    training, validation, calibration, test = split(plan)
     first, last = schedules(plan)
     tested = _test_rows(plan, encoded, test, groups) if len(test) else None
+    corrects = picked(encoded, calibration) if len(calibration) else None
     if last is None:
         part = Part(picked(encoded, training), first)
         scored = picked(encoded, validation) if len(validation) else None
-        return EncodedRows(schema, part, scored, None, tested)
+        return EncodedRows(schema, part, scored, None, tested, corrects)
     assert chosen is not None
     rest = ~chosen
     rest[test] = False
+    rest[calibration] = False
     return EncodedRows(
         schema,
         Part(_with_null(encoded, training[chosen[training]]), first),
         _with_null(encoded, validation[chosen[validation]]),
         Part(_with_null(encoded, np.flatnonzero(rest)), last),
         tested,
+        corrects,
     )
 
 
@@ -229,13 +235,19 @@ def check_rows(spec: Spec, rows: int) -> None:
 
 
 def split(plan: Plan) -> Split:
-    """Which rows train, which are scored on, and which the release is evaluated on."""
+    """Which rows train, which are scored on, which probabilities are corrected by, and which the
+    release is evaluated on."""
     public = Randomness.simulation(plan.spec.split_seed)
     draws = public.uniforms(Purpose.SPLIT, 0, 0, plan.spec.rows)
     order = np.argsort(draws, kind="stable")
-    last = plan.spec.rows - plan.spec.test_rows
-    cut = last - plan.validation_rows
-    return Split(np.sort(order[:cut]), np.sort(order[cut:last]), np.sort(order[last:]))
+    search, last = plan.spec.search_rows, plan.spec.rows - plan.spec.test_rows
+    cut = search - plan.validation_rows
+    return Split(
+        training=np.sort(order[:cut]),
+        validation=np.sort(order[cut:search]),
+        calibration=np.sort(order[search:last]),
+        test=np.sort(order[last:]),
+    )
 
 
 class Learner:

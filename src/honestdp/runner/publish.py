@@ -9,9 +9,10 @@ from datetime import date
 
 import torch
 
+from honestdp.engine.answers import PLAIN, Answers
 from honestdp.engine.models import Model, size
 from honestdp.errors import InputError
-from honestdp.evaluation import Evaluation
+from honestdp.evaluation import Calibration, Evaluation
 from honestdp.json_files import WIDEST, room_for, sha256
 from honestdp.ledger import Ledger, Receipt
 from honestdp.ledger.chain import link
@@ -36,7 +37,7 @@ def check_serialisable(plan: Plan, models: Sequence[Model]) -> None:
         schema = plan.spec.encodings[plan.spec.encoding_of(index)].schema
         blank = torch.zeros(size(models[index]))
         setting = dict(plan.grid.settings[index])
-        one = Predictor(setting, 0.0, schema, models[index], blank)
+        one = Predictor(setting, 0.0, schema, models[index], blank, _widest_answers(plan))
         try:
             read_model(write_model(schema, one, [one], simulated=True), plan.spec.model)
         except InputError:
@@ -68,6 +69,8 @@ def prepare(
     askings: int = 0,
     evaluation: Evaluation | None = None,
     day: date | None = None,
+    answers: Answers = PLAIN,
+    calibration: Calibration | None = None,
 ) -> Prepared:
     """Make the files and the card of the kept outcomes; nothing is released yet.
 
@@ -78,6 +81,8 @@ def prepare(
         askings: How often the table was checked.
         evaluation: How good the winner is, on test rows.
         day: The day on which the run began; none for a simulation.
+        answers: How the winner's outputs become answers.
+        calibration: How its probabilities were corrected.
     """
     found = tuple(
         Predictor(
@@ -86,14 +91,17 @@ def prepare(
             schemas[plan.spec.encoding_of(o.draw.setting)],
             models[o.draw.setting],
             o.parameters.clone(),  # a copy: a view would keep the losers in memory
+            PLAIN if place else answers,
         )
-        for o in kept
+        for place, o in enumerate(kept)
     )
     winner = found[0] if found else None
     # If only the winner may be released, the length of a file must not depend on who won.
     settings = () if plan.shows_all else tuple(zip(plan.grid.settings, models, strict=True))
     schema = schemas[0] if winner is None else winner.schema
-    files = write_model(schema, winner, found[1:], simulated, settings, schemas)
+    files = write_model(
+        schema, winner, found[1:], simulated, settings, schemas, _widest_answers(plan)
+    )
     chosen = [_chosen(one.setting, one.noisy_score) for one in found]
     card = build_card(
         plan,
@@ -105,6 +113,8 @@ def prepare(
         askings=askings,
         evaluation=evaluation,
         day=day,
+        calibration=calibration,
+        decision_threshold=answers.threshold,
     )
     return Prepared(schema, found, files, card)
 
@@ -155,6 +165,13 @@ def published(
     found = read(files, plan.spec.model)
     journal.publish({name: files[name] for name in FILES})
     return Release(found.schema, found.winner, found.candidates, found.card, files, plan, receipt)
+
+
+def _widest_answers(plan: Plan) -> Answers:
+    """Answers as long in a file as any winner's may be."""
+    wide = 0.12345678901234567
+    corrected = (wide, -wide) if plan.calibrator is not None else (1.0, 0.0)
+    return Answers(*corrected, None if plan.spec.decision_threshold is None else wide)
 
 
 def _entered(card: Card, ledger: Ledger, receipt: Receipt, head: str) -> Card:

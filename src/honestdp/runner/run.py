@@ -22,6 +22,7 @@ from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.procedures import Draw, Outcome
 from honestdp.release.released import Release
+from honestdp.runner.calibrating import calibrate
 from honestdp.runner.charging import check_account
 from honestdp.runner.evaluating import evaluate
 from honestdp.runner.private_data import PrivateData, checked_table, opened_table
@@ -126,8 +127,9 @@ def _carry_out(
             kept = journal.once(train_and_select, kept, draws)
         if plan.share is not None:
             kept = journal.once(trainer.final, kept, data)
-        evaluation = evaluate(plan, models, kept, data, randomness)
-    return session.publish(data.schemas, kept, evaluation)  # once
+        made = calibrate(plan, models, kept, data, randomness)
+        evaluation = evaluate(plan, models, made.kept, data, randomness, made.answers)
+    return session.publish(data.schemas, made, evaluation)  # once
 
 
 def check_call(plan: object, report: object, workers: object) -> None:

@@ -15,11 +15,11 @@ from honestdp.errors import FolderError, InputError, Interrupted, MisfitError, S
 from honestdp.evaluation import Evaluation
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
-from honestdp.procedures import Outcome
 from honestdp.randomness import Randomness
 from honestdp.release.released import Release
 from honestdp.resume.journal import journal_in
 from honestdp.resume.state import StateFile
+from honestdp.runner.calibrating import Calibrated
 from honestdp.runner.charging import charge
 from honestdp.runner.checking import Checker
 from honestdp.runner.progress import Report, tell
@@ -143,17 +143,18 @@ class Session:
         return published(self.plan, self._account.ledger, self.receipt, self.journal)
 
     def publish(
-        self, schemas: Sequence[Schema], kept: Sequence[Outcome], evaluation: Evaluation | None
+        self, schemas: Sequence[Schema], made: Calibrated, evaluation: Evaluation | None
     ) -> Release:
-        """Release the kept outcomes; works once per charge.
+        """Release what was made; works once per charge.
 
         Until the ledger has recorded the release, errors are sealed as in the search: a model's own
         code sees parameters that may never be released.
         """
         asked = self._askings()
         self._stage = "searching"
-        found = kept, self.receipt is None, asked, evaluation, self._day
-        prepared = prepare(self.plan, schemas, self.models, *found)
+        found = made.kept, self.receipt is None, asked, evaluation, self._day
+        how = made.answers, made.calibration
+        prepared = prepare(self.plan, schemas, self.models, *found, *how)
         self._stage = "charged"
         return publish(self.plan, prepared, self._account.ledger, self.receipt, self.journal)
 

@@ -74,6 +74,7 @@ def check_model(
         _check_outputs(model)
         _check_files(model, count, module)
         _check_linear(model)
+        _check_corrected(model)
 
 
 def _check_facts(model: Model, classes: int | None) -> None:
@@ -258,6 +259,18 @@ def _check_linear(model: Model) -> None:
         whole = model.outputs(params[:1], rows)[0]
         assert torch.allclose(rows @ weight + bias, whole, 1e-4, 1e-5), (
             "linear_part: inputs times its weights, plus its bias, are not the outputs"
+        )
+
+
+def _check_corrected(model: Model) -> None:
+    X, _ = _ordinary(2)  # noqa: N806
+    params, rows = _params(model), torch.from_numpy(X)
+    corrected = model.corrected(params[0], 0.5, 0.25)
+    if corrected is not None:
+        expected = 0.5 * model.outputs(params[:1], rows) + 0.25
+        assert torch.allclose(model.outputs(corrected.unsqueeze(0), rows), expected, 1e-4, 1e-5), (
+            "corrected: its outputs are not slope times those before, plus the offset; return None "
+            "if no parameters have such outputs"
         )
 
 

@@ -113,6 +113,17 @@ class Model(OfArchitecture):
         """
         return None
 
+    def corrected(self, params: Tensor, slope: float, offset: float) -> Tensor | None:
+        """Parameters whose outputs are slope times those of `params`, plus the offset; None, the
+        default, if the model has none: the correction is then stored beside it.
+
+        Args:
+            params: One row of parameters.
+            slope: The slope.
+            offset: The offset.
+        """
+        return None
+
     @property
     def chooses_encoding(self) -> bool:
         """Whether a plan may choose how rows are encoded: not for a model that is made already."""

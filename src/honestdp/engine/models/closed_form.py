@@ -20,7 +20,7 @@ from honestdp.engine.clipping import Clip, ClippedSum
 from honestdp.engine.examples import Examples
 from honestdp.engine.grid import block_limit, check_products, row_limit
 from honestdp.engine.lots import Lots
-from honestdp.engine.models.base import TableModel, size
+from honestdp.engine.models.base import TableModel, named, size
 from honestdp.engine.sparse import Sparse
 
 
@@ -50,6 +50,14 @@ class ClosedForm(TableModel):
     def _has_kernel(self, examples: Examples) -> bool:
         """Whether `_compiled` is the faster way for such rows."""
         return True
+
+    def corrected(self, params: Tensor, slope: float, offset: float) -> Tensor | None:
+        """As its last layer is linear, and called "weight" and "bias" in every such model."""
+        found = params.clone()
+        part = named(self, found)  # views
+        part["weight"].mul_(slope)
+        part["bias"].mul_(slope).add_(offset)
+        return found
 
     @abstractmethod
     def _compiled(
