@@ -31,6 +31,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "whose step size follows from it.",
     "noisy score": "How well a candidate did on rows held out from training, with noise added: "
     "the true score would reveal more than was paid for.",
+    "metric": "What candidates are compared by: accuracy, auc, log-loss and others. It does not "
+    "change what a search costs.",
+    "class weight": "A public number by which the loss of a class's rows is multiplied before they "
+    "are clipped, so that rare classes count. It costs nothing.",
     "bound": "The theorem an epsilon comes from: pld (exact composition of losses), rdp (Renyi "
     "curves), profile, papernot-steinke, liu-talwar. All hold; the smallest counts.",
     "card": "All that was promised about a released model, in a file and in sentences.",

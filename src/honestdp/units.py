@@ -10,3 +10,5 @@ UNITS = 2**20
 # The largest noise, relative to what one record can change. More would leave nothing of the data,
 # and would be slow to draw exactly.
 LARGEST_NOISE = 1e6
+# The least and the largest weight of a class: its gradients stay far from the ends of float32.
+WEIGHTS = (1e-8, 1e4)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, hstack
 
-from honestdp.datasets import Dataset, adult, enron, gisette, mnist, synthetic
+from honestdp.datasets import Dataset, adult, adult_rare, enron, gisette, mnist, synthetic
 from honestdp.datasets.dataset import split, with_target
 from honestdp.errors import InputError
 
@@ -48,6 +48,16 @@ def test_adult_as_the_census_split_it() -> None:
     assert shapes(found) == (32_561, 16_281, COLUMNS["honest"])
     assert cells(found.train) == census()[:32_561]
     assert cells(found.validation) == census()[32_561:]
+
+
+def test_adult_with_a_rare_class() -> None:
+    found = adult_rare()
+    for table, rows, rare in ((found.train, 26297, 1577), (found.validation, 13228, 793)):
+        cells = table[found.schema.target.column].to_pylist()
+        assert (len(cells), cells.count(">50K")) == (rows, rare)
+    assert found.train.equals(adult_rare(0.06).train)  # by a public seed
+    with pytest.raises(InputError, match="share=1"):
+        adult_rare(1.0)
 
 
 def test_adult_as_the_paper_has_it() -> None:

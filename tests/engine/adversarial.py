@@ -92,10 +92,13 @@ def units(
     classes: int | None,
     memory: int = 1 << 24,
     order: Any = None,
+    weights: tuple[float, ...] | None = None,
 ) -> Any:
     """The clipped sums of one path, as Python's whole numbers."""
     name, _, as_on_gpu = path
     model = models(classes)[name]
+    if weights is not None:
+        model = model.weighted(weights)
     count = len(params)
     drawn = Lots.everything(len(rows), count)
     if order is not None:

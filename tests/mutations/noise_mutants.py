@@ -35,7 +35,7 @@ WIDTH = "return self.multipliers[rows] * UNITS"
 TRAINING = "streams = (self.key, np.uint32(Purpose.NOISE), self.candidates[rows], np.uint32(step))"
 IN_TORCH = """            self.key, Purpose.NOISE, numbers, step, scales, part.shape[1], part.device
 """
-SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0]"
+SCORES = "randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, len(units))"
 PICK = "randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)"
 BOUNDS = "self._randomness.rounded_normals(Purpose.BOUNDS, stream, 0, scale, amount)"
 ROW_NORMS = "scale = learn_row_scale(unscaled.inputs, typical, noise, self._noise)"

@@ -12,6 +12,7 @@ import engine_mutants
 import evaluation_mutants
 import face_mutants
 import ledger_mutants
+import metrics_mutants
 import neighbour_mutants
 import noise_mutants
 import paper_mutants
@@ -28,7 +29,7 @@ LISTS = (
     privacy_mutants, engine_mutants, noise_mutants, ledger_mutants, search_mutants,
     release_mutants, face_mutants, paper_mutants, neighbour_mutants, audit_mutants,
     check_mutants, representation_mutants, subset_mutants, public_mutants,
-    evaluation_mutants,
+    evaluation_mutants, metrics_mutants,
 )  # fmt: skip
 MUTANTS: list[Mutant] = [mutant for some in LISTS for mutant in some.MUTANTS]
 FAST = ("count lost",)

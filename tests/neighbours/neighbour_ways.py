@@ -50,6 +50,9 @@ MIXED: dict[str, Any] = {
 }
 
 
+WEIGHED: dict[str, Any] = {**SEARCHED, "metric": "auc", "class_weight": {"yes": 5.0}}
+
+
 def _procedures() -> list[Way]:
     return [
         Way(f"run, {name}", by_run, FEW[:4], facts={"procedure": name, **facts}, lengths=lengths)
@@ -74,6 +77,7 @@ def _schemas() -> list[Way]:
               lengths=False) for seed in TESTED),
         Way("run, regression, evaluated", by_run, FEW, "amounts", lengths=False,
             schema=schema("amounts"), facts={"test_share": 0.3, "split_seed": TESTED[0]}),
+        Way("run, a metric from counts, class weights", by_run, FEW, facts=WEIGHED),
         Way("run, regression", by_run, FEW, **numbers),
         Way("run, regression, a search", by_run, FEW, **numbers, **searched),
         Way("run, regression, learnt bounds", by_run, FEW, "amounts", lengths=False,

@@ -10,7 +10,7 @@ from honestdp.metrics import Metric, metrics
 class Brier(Metric):
     """0 where the chances are right and sure, 1 where they are wrong and sure."""
 
-    name = "brier"
+    name = "own-brier"
     summary = "Half the squared distance between predicted chances and what is there; its mean."
     of_classes = True
     bound = 1.0

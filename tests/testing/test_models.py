@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -13,6 +13,8 @@ from torch import nn
 from honestdp import HonestSearch, InputError, Schema, Spec, load, make_plan
 from honestdp.engine import Linear, Module, TwoLayer
 from honestdp.engine.clipping import ClippedSum
+from honestdp.engine.losses import Loss
+from honestdp.engine.models.gradients import GradientModel
 from honestdp.models import architectures, describe, model_names
 from honestdp.runner.run import run
 from honestdp.testing import check_model
@@ -150,7 +152,29 @@ class Mixes(Quadratic):
         return super().outputs(params, inputs - inputs.mean(0))
 
 
+@dataclass(frozen=True)
+class Deaf(Quadratic):
+    """Takes weights and leaves them out of its loss."""
+
+    @property
+    def loss(self):
+        return Loss.of(self.classes)
+
+
+@dataclass(frozen=True)
+class WeighsLate(Quadratic):
+    """Multiplies by the weight of a class after the clip."""
+
+    def clipped_sum(self, params, examples, lots, clip, out, buffers):
+        plain = replace(self, class_weight=None)
+        made = GradientModel.clipped_sum(plain, params, examples, lots, clip, out, buffers)
+        most = 1 if self.class_weight is None else int(max(self.class_weight))
+        return ClippedSum(made.units * most, clip.bound)
+
+
 WRONG = {
+    "the weights of its loss are None": Deaf,
+    "a weight makes an example longer": WeighsLate,
     "NOT PRIVATE": Unclipped,
     "must be whole numbers": InFloats,
     "null records": Counts,

@@ -30,6 +30,7 @@ TABLES = ("data", "test", "public")  # of the paths: a file, a folder, a URL, or
 READING = ("delimiter", "decimal", "encoding", "sheet", "query")  # how a table is read
 CHOSEN_ON = "chosen_on"  # what a run stores of a choice on public rows, so that it is not made anew
 _OPTIONS = "procedure_options"
+_BY_CLASS = ("class_weight", "class_shares")  # numbers by class
 _LARGEST = 10_000_000  # bytes of a configuration file
 
 
@@ -57,6 +58,9 @@ class TuneConfig:
         given = _with_options(settings, procedure, "set", given)
         if isinstance(given.get("grid"), str):
             given["grid"] = _grid(given["grid"])
+        for name in _BY_CLASS:
+            if isinstance(given.get(name), str):
+                given[name] = _by_class(name, given[name])
         for name, kind, description in _KINDS:
             value = given.get(name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
@@ -216,6 +220,16 @@ def _grid(text: str) -> Any:
         raise fail(
             "grid", text, 'is not JSON; write it as {"rule": "dpsgd", "learning_rate": [0.1, 1]}'
         ) from None
+
+
+def _by_class(name: str, text: str) -> Any:
+    """A name, or numbers by class in JSON."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise fail(name, text, 'is not JSON; write it as {"yes": 5.0}') from None
 
 
 def _plain(value: Any) -> Any:

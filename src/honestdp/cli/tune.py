@@ -64,6 +64,12 @@ def _grids() -> list[str]:
     return list(NAMED)
 
 
+def _metrics() -> list[str]:
+    from honestdp.metrics import metrics
+
+    return list(metrics.names())
+
+
 def command(
     data: Annotated[
         list[str] | None,
@@ -111,6 +117,16 @@ def command(
     groups: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Say how good it is for each value of this column."),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="What settings are compared by, such as auc.", autocompletion=_metrics),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X", help='Public weights of classes, such as {"yes": 5}; or balanced.'
+        ),
     ] = None,
     steps: Annotated[
         int | None, typer.Option(parser=whole, metavar="N", help="By default from the rows.")
@@ -188,6 +204,7 @@ def command(
         "lot_size": lot_size, "rows": rows, "executor": executor, "ledger": ledger, "out": out,
         "test": test, "public": public, "seed": seed, "delimiter": delimiter, "decimal": decimal,
         "encoding": encoding, "sheet": sheet, "query": query, "groups": groups,
+        "metric": metric, "class_weight": class_weight,
         "test_share": None if test_share in (None, "auto") else number(test_share or ""),
         "check": False if no_check else None,
     }  # fmt: skip

@@ -5,10 +5,11 @@ home with `mnist(download=True)`; the content of a file is always checked.
 """
 
 from honestdp.datasets.adult import adult
+from honestdp.datasets.adult_rare import adult_rare
 from honestdp.datasets.dataset import Dataset
 from honestdp.datasets.enron import enron
 from honestdp.datasets.gisette import gisette
 from honestdp.datasets.mnist import mnist
 from honestdp.datasets.synthetic import synthetic
 
-__all__ = ["Dataset", "adult", "enron", "gisette", "mnist", "synthetic"]
+__all__ = ["Dataset", "adult", "adult_rare", "enron", "gisette", "mnist", "synthetic"]

@@ -43,8 +43,7 @@ def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples
         InputError: If the metric is not for such a model, or if the rows or parameters do not fit
             the model.
     """
-    if metric.of_classes != bool(model.loss.classes):
-        raise fail("metric", metric.name, f"is not for a model of {_targets(model)}")
+    _check_suits(metric, model)
     worst = metric.worst / metric.bound * UNITS
     total = torch.zeros(len(params), dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
@@ -53,6 +52,39 @@ def score_units(metric: Metric, model: Model, params: Tensor, examples: Examples
         values = torch.nan_to_num(values, nan=worst).clamp(0, UNITS)
         total += torch.where(present > 0, values, 0.0).round().long().sum(1)
     return torch.where(_finite(params), total, round(worst) * len(examples))
+
+
+def measured_units(metric: Metric, model: Model, params: Tensor, examples: Examples) -> Tensor:
+    """Measure what a metric's scores are made of, for every candidate. Sensitive.
+
+    One row moves the numbers of a candidate by at most UNITS in the l2 norm: a sum of values by at
+    most UNITS (`score_units`), or one count by one row, which is UNITS. Rows are counted as if
+    outputs that are not finite were 0, the output of a model that knows nothing.
+
+    Args:
+        metric: The metric.
+        model: The model.
+        params: [candidate, parameter].
+        examples: The rows.
+
+    Returns:
+        [candidate, number], in whole units: the sum of values, negated if smaller is better, or the
+        counts.
+
+    Raises:
+        InputError: As for `score_units`.
+    """
+    level = metric.level(model.loss.classes or None)
+    if level is None:
+        found = score_units(metric, model, params, examples).unsqueeze(1)
+        return found if metric.larger_is_better else -found
+    _check_suits(metric, model)
+    return cell_counts(level.cells, level.size, model, params, examples) * UNITS
+
+
+def _check_suits(metric: Metric, model: Model) -> None:
+    if not metric.suits(model.loss.classes or None):
+        raise fail("metric", metric.name, f"is not for a model of {_targets(model)}")
 
 
 def cell_counts(
@@ -78,7 +110,7 @@ def cell_counts(
     found = torch.zeros(len(params), count + 1, dtype=torch.long, device=params.device)
     for outputs, targets, present in _outputs(model, params, examples):
         finite = torch.where(outputs.isfinite(), outputs, 0.0)
-        cell = cells(model.loss, finite, targets).expand(len(params), len(targets)).long()
+        cell = _cells(cells, model, finite, targets)
         inside = (cell >= 0) & (cell < count) & (present > 0)
         cell = torch.where(inside, cell, count)  # one more, for those in none
         found.scatter_add_(1, cell, torch.ones_like(cell))
@@ -89,20 +121,28 @@ def check_metric_values(metric: Metric, model: Model) -> None:
     """Check a metric on made-up rows, before anything is paid.
 
     Raises:
-        InputError: If it fails, if its values have another shape than [candidate, row], or if the
-            value of a row depends on another row.
+        InputError: If it fails, if its values or cells have another shape than [candidate, row], or
+            if those of a row depend on another row.
     """
     loss, source = model.loss, torch.Generator().manual_seed(0)
-    for candidates, rows in ((2, 8), (1, 1)):
+    level = metric.level(loss.classes or None)
+
+    def of_rows(outputs: Tensor, targets: Tensor) -> Tensor:
+        if level is None:
+            return _values(metric, model, outputs, targets)
+        return _cells(level.cells, model, outputs, targets)
+
+    # A large change moves a mean of all rows past most of them.
+    for candidates, rows, change in ((2, 8, 1.0), (2, 8, 1e3), (2, 8, -1e3), (1, 1, 1.0)):
         outputs = torch.randn(candidates, rows, loss.outputs, generator=source)
         targets = loss.predicted(outputs)[0]
         changed, others = outputs.clone(), targets.clone()
-        changed[:, 0] += 1.0
+        changed[:, 0] += change
         others[0] = (targets[0] + 1) % loss.classes if loss.classes else 0.5
         try:
             with torch.no_grad():
-                found = _values(metric, model, outputs, targets)[:, 1:].double()
-                again = _values(metric, model, changed, others)[:, 1:].double()
+                found = of_rows(outputs, targets)[:, 1:].double()
+                again = of_rows(changed, others)[:, 1:].double()
         except InputError:
             raise
         except Exception as error:  # raised by the code of the metric; these rows are made up
@@ -111,6 +151,17 @@ def check_metric_values(metric: Metric, model: Model) -> None:
         if not torch.allclose(found, again, equal_nan=True):
             remedy = "the value of a row depends on another row; compute each from its own row"
             raise fail("metric", metric.name, remedy)
+
+
+def _cells(cells: Cells, model: Model, outputs: Tensor, targets: Tensor) -> Tensor:
+    """The cell of every row, [candidate, row]. Another shape would be broadcast, so that one row
+    moved the counts of others."""
+    found = cells(model.loss, outputs, targets)
+    if not isinstance(found, Tensor) or found.shape not in (outputs.shape[:2], targets.shape):
+        raise InputError("cells: must be a tensor of one number per candidate and row")
+    if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
+        raise InputError("cells: must be whole numbers; give a tensor of integers")
+    return found.expand(outputs.shape[:2]).long()
 
 
 def _values(metric: Metric, model: Model, outputs: Tensor, targets: Tensor) -> Tensor:

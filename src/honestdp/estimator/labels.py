@@ -8,7 +8,7 @@ record a column of numbers into text, and the labels would reveal it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -61,6 +61,14 @@ def _read(classes: Sequence[str], read: Callable[[str], Any]) -> NDArray[Any] | 
         return None
     usable = found.dtype.kind in "bifU" and len(np.unique(found)) == len(classes)
     return found if usable else None
+
+
+def by_class(classes: Sequence[str] | None, dtype: Any, given: Any) -> Any:
+    """Numbers by label as numbers by class of the schema; anything else is left to `Spec`."""
+    if classes is None or not isinstance(given, Mapping):
+        return given
+    named = dict(zip(labels(classes, dtype).tolist(), classes, strict=True))
+    return {named.get(label, label): number for label, number in given.items()}
 
 
 def check_kind(classes: Sequence[str], y: Any, rows: Rows, target: str) -> None:

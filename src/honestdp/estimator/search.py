@@ -25,7 +25,7 @@ from honestdp.estimator import inputs
 from honestdp.estimator import repr as representation
 from honestdp.estimator.fitted import FittedSearch
 from honestdp.estimator.inputs import ME, Y_IS_NONE, Rows, columns_of, places, target_of
-from honestdp.estimator.labels import check_kind, labels
+from honestdp.estimator.labels import by_class, check_kind, labels
 from honestdp.estimator.models import model_and_grid, named_as, predicts_classes
 from honestdp.estimator.parameters import (
     INFER,
@@ -45,6 +45,11 @@ from honestdp.release.saved import load
 from honestdp.runner.choosing import choose_on_public
 from honestdp.schema import Schema
 from honestdp.schema.infer import NAME, infer_schema
+
+_INSTEAD = {
+    "sample_weight": "weights of single rows are not public; weigh declared classes by "
+    'class_weight={"yes": 5.0}'
+}
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,9 @@ class HonestSearch(FittedSearch):
         loss: Of a module: "cross_entropy", "squared", "huber", or a function of (outputs of one
             example, its target).
         folder: Where to keep the run and its release. An interrupted run there is resumed.
+        class_weight: Public weights of classes in the loss, by class; or "balanced", by
+            `class_shares`, as scikit-learn would count them. See `Spec`.
+        class_shares: The share of each class, where that is public; see `Spec`.
         on_candidate: Called with each released candidate, the best first. Only for procedures that
             release all of them: "composition", "untuned".
         options: Further fields of `Spec`, such as {"mean_runs": 20}.
@@ -171,6 +179,8 @@ class HonestSearch(FittedSearch):
         on_candidate: Callable[[ReleasedCandidate], object] | None = None,
         options: Mapping[str, Any] | None = None,
         class_dtype: type | str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        class_shares: Mapping[Any, float] | None = None,
         **module_options: Any,
     ) -> None:
         self.model = model
@@ -195,6 +205,8 @@ class HonestSearch(FittedSearch):
         self.on_candidate = on_candidate
         self.options = options
         self.class_dtype = class_dtype
+        self.class_weight = class_weight
+        self.class_shares = class_shares
         self._module_options = module_options
 
     # Parameters
@@ -292,6 +304,8 @@ class HonestSearch(FittedSearch):
             test_share=self.test_share,
             groups=self.groups,
             check=self.check,
+            class_weight=by_class(schema.target.classes, self.class_dtype, self.class_weight),
+            class_shares=by_class(schema.target.classes, self.class_dtype, self.class_shares),
             **(self.options or {}),
         )
         options = self._options_of_module()
@@ -299,12 +313,14 @@ class HonestSearch(FittedSearch):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None) -> HonestSearch:  # noqa: N803
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> HonestSearch:  # noqa: N803
         """Charge the ledger, search, and keep the release.
 
         Args:
             X: The rows: pandas, polars, NumPy, SciPy sparse or torch.
             y: The targets; None if they are a column of X.
+            **refused: There is nothing more. `sample_weight` is refused by name: weights of single
+                rows are as sensitive as the rows, and have no public bound.
 
         Returns:
             The estimator itself.
@@ -318,6 +334,8 @@ class HonestSearch(FittedSearch):
             SearchError: If a paid search failed.
             Interrupted: On Ctrl-C in a run that can be resumed.
         """
+        for name in refused:
+            raise InputError(f"{name}: fit takes none; {_INSTEAD.get(name, 'leave it out')}")
         check_parameters(self)
         if any(X is part for part in _parts(self.public)):
             raise InputError("public: is the protected X itself; give public rows, or leave it out")

@@ -2,8 +2,8 @@
 
 A setting is a dict of `Candidate` fields (the noise aside, which the plan sets), of its rule's
 hyperparameters and of options of the model, as `module__width`; it may also choose its model and
-its encoding (`planning.pipelines`). Every setting of a grid costs the same: all share the plan's
-noise multiplier, lots and steps.
+its encoding (`planning.pipelines`), and class_weight "none" or "balanced". Every setting of a grid
+costs the same: all share the plan's noise multiplier, lots and steps.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from honestdp.optimizers import optimizers
 
 Setting = Mapping[str, Any]
 
-MODEL, ENCODE = "model", "encode"
-CHOICES = (MODEL, ENCODE)  # the names in a setting that choose its model and its encoding
+MODEL, ENCODE, CLASS_WEIGHT = "model", "encode", "class_weight"
+# The names in a setting that choose its model, its encoding and the weights of classes.
+CHOICES = (MODEL, ENCODE, CLASS_WEIGHT)
 SAMPLED = 40  # settings drawn by default where a grid has distributions
 _SET_BY_PLAN = ("noise_multiplier", "row_norm")
 _TUNABLE = tuple(name for name in TUNABLE if name not in _SET_BY_PLAN)

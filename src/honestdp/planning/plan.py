@@ -14,6 +14,7 @@ from honestdp.candidates import Candidate
 from honestdp.errors import InputError, fail
 from honestdp.evaluation import Evaluator, evaluator
 from honestdp.metrics import Metric, metrics
+from honestdp.metrics.counted import refuse_pick
 from honestdp.planning import defaults
 from honestdp.planning.encoding import encoding_words
 from honestdp.planning.grid import Grid
@@ -104,6 +105,8 @@ class Plan:
             )
         noises = self.score_noise, self.test_noise
         roles = RoleCosts.of(self.procedure, self.bound, run, *noises)
+        if self.procedure.scoring == "pick":
+            refuse_pick(self.metric, self.spec.classes)
         spending = _spending(roles, self.questions.event, defaults.delta(self.spec))
         if not spending.epsilon <= self.spec.epsilon:
             raise InputError(
@@ -287,9 +290,36 @@ class Plan:
             "epsilon": self.epsilon,
             "delta": self.delta,
             **self._evaluation(),
+            **self.class_weights,
             **({"outside": list(self.outside)} if self.outside else {}),
             **({} if spec.chosen_on is None else {CHOSEN_ON: spec.chosen_on.public()}),
         }
+
+    @property
+    def class_weights(self) -> dict[str, Any]:
+        """The public weights and shares of classes, by the names of the spec; those given."""
+        given = {name: getattr(self.spec, name) for name in ("class_weight", "class_shares")}
+        return {
+            name: value if isinstance(value, str) else dict(value)
+            for name, value in given.items()
+            if value is not None
+        }
+
+    @property
+    def weighs(self) -> bool:
+        """Whether a setting weighs classes in its loss."""
+        return any(self.spec.weights_of(one) is not None for one in self.grid.settings)
+
+    def _weight_lines(self) -> list[str]:
+        """A line for each way in which settings weigh classes."""
+        found, classes = list[str](), self.spec.schema.target.classes or ()
+        for weights in dict.fromkeys(self.spec.weights_of(one) for one in self.grid.settings):
+            if weights is not None:
+                named = ", ".join(
+                    f"{name} {weight:.4g}" for name, weight in zip(classes, weights, strict=True)
+                )
+                found.append(f"  class weights in the loss, public: {named}")
+        return found
 
     def _evaluation(self) -> dict[str, Any]:
         if self.test_noise is None:
@@ -347,6 +377,7 @@ class Plan:
                 f"  scores: {self.metric.summed} on {about}{self.scored_rows:.0f} other rows, with "
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
+        lines += self._weight_lines()
         lines += self._evaluation_lines()
         lines += [] if self.likely is None else [f"  likely: {self.likely}"]
         lines += [f"  encoding: {words}" for words in self.encoding_words]

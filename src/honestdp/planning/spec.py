@@ -23,9 +23,16 @@ from honestdp.errors import (
 from honestdp.metrics import default_metric, metrics
 from honestdp.models import describe
 from honestdp.planning.about import About
+from honestdp.planning.class_weights import (
+    Weights,
+    checked_name,
+    checked_shares,
+    checked_weight,
+    weights,
+)
 from honestdp.planning.costs import checked_delta, default_delta
 from honestdp.planning.encoding import is_wide, with_encoding
-from honestdp.planning.grid import Grid, Setting, follows_noise, is_open
+from honestdp.planning.grid import CLASS_WEIGHT, Grid, Setting, follows_noise, is_open
 from honestdp.planning.named_grids import GridFacts, named_grid
 from honestdp.planning.pipelines import Pipeline, RowEncoding, choice, distinct
 from honestdp.planning.public_choice import CHOSEN_ON, PublicChoice
@@ -81,10 +88,16 @@ class Spec:
         subset: Share of rows that the procedure "subset-tuning" tunes on.
         scores: False: release no score, and select the winner by one exponential mechanism.
         bound: Name of the theorem to account by; by default the one that needs the least noise.
-        metric: What candidates are compared by; by default accuracy for classes and the squared
-            error for numbers.
+        metric: What candidates are compared by, by name: "accuracy" (the default for classes),
+            "balanced-accuracy", "auc", "log-loss", "brier"; "squared_error" (the default for
+            numbers), "mae", "rmse"; or one that is registered.
         procedure_options: Further options, by name: those of a procedure that is not in the
             library, or the `law` of "random-subset".
+        class_weight: Public weights of classes in the loss, by class, such as {"yes": 5.0}, those
+            of other classes being 1; only their ratios matter. Or "balanced": 1 by `class_shares`.
+            A setting of the grid may choose "none" or "balanced" itself. They cost nothing: a row
+            is clipped after them.
+        class_shares: The share of each class, where that is public.
         chosen_on: The comparison on public rows that the one setting of the grid comes from; only
             `choose_on_public` makes it.
         about: What the card says of who publishes the release, what for and why this epsilon
@@ -131,6 +144,8 @@ class Spec:
     bound: str | None = None
     metric: str | None = None
     procedure_options: Mapping[str, Any] = field(default_factory=dict)
+    class_weight: str | Mapping[str, float] | None = None
+    class_shares: Mapping[str, float] | None = None
     chosen_on: PublicChoice | None = None
     about: About | Mapping[str, str] | None = None
     pipelines: tuple[Pipeline, ...] = field(init=False, repr=False)
@@ -155,6 +170,7 @@ class Spec:
         object.__setattr__(self, "split_seed", int(self.split_seed))
         self._check_model()
         self._check_metric()
+        self._check_weights()
         self._check_options()
         self._check_choice()
 
@@ -202,10 +218,33 @@ class Spec:
 
     def _check_metric(self) -> None:
         found = default_metric(self.classes) if self.metric is None else metrics.get(self.metric)
-        if found.of_classes != (self.classes is not None):
-            suited = [m.name for m in metrics if m.of_classes == (self.classes is not None)]
+        if not found.suits(self.classes):
+            suited = [m.name for m in metrics if m.suits(self.classes)]
             raise fail("metric", self.metric, f"does not suit the target; {_or(suited)} does")
         object.__setattr__(self, "metric", found.name)
+
+    def _check_weights(self) -> None:
+        known = self.schema.target.classes
+        if self.class_shares is not None:
+            object.__setattr__(self, "class_shares", checked_shares(self.class_shares, known))
+        if self.class_weight is not None:
+            object.__setattr__(self, "class_weight", checked_weight(self.class_weight, known))
+        self.weights_of({})
+        for setting in self.grid.settings if isinstance(self.grid, Grid) else ():
+            self.weights_of(setting)
+
+    def weights_of(self, setting: Setting) -> Weights | None:
+        """The weights of the classes in the loss of a setting; None if all are 1.
+
+        Args:
+            setting: A setting of the grid.
+
+        Raises:
+            InputError: If the setting names weights that there are not.
+        """
+        own = setting.get(CLASS_WEIGHT)
+        found = self.class_weight if own is None else checked_name("grid: class_weight", own)
+        return weights(found, self.schema.target.classes, self.class_shares)
 
     def _check_options(self) -> None:
         instance(Mapping, "procedure_options", self.procedure_options, '{"eta": 3}')

@@ -45,6 +45,10 @@ LATER = (
     "utility", "utility_by_group", "audit", "timing", "code",
 )  # fmt: skip
 
+# Declared public, and false, if the metric's value is no mean over rows: its noise is then not that
+# of a sum by the number of rows.
+METRIC_IS_MEAN = "metric_is_mean"
+
 
 class Guarantee(Part):
     """The formal statement."""

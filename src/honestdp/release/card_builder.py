@@ -16,6 +16,7 @@ from honestdp.planning.plan import Plan
 from honestdp.planning.questions import Questions
 from honestdp.privacy import guarantee
 from honestdp.release.card import (
+    METRIC_IS_MEAN,
     Access,
     Accounting,
     Assumption,
@@ -93,12 +94,14 @@ def build_card(
                 "delta": defaults.delta(spec),
             },
             "metric": plan.metric.name,
+            **({} if plan.metric.is_mean else {METRIC_IS_MEAN: False}),
             "lot_size": list(plan.lot_sizes),
             "sampling_probability": plan.training.sampling_probability,
             "steps": plan.training.steps,
             "noise_multiplier": plan.noise_multiplier,
             "row_norm": {"value": plan.row_norm[0], "how": plan.row_norm[1]},
             **_row_norms(plan),
+            **plan.class_weights,
         },
         preprocessing=_preprocessing(plan),
         noise_sampler=(
@@ -187,7 +190,8 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
             what="training of every candidate" + (", and of the winner again" if subset else ""),
             mechanism=("on a random subset, the last on the rest of all rows: " if subset else "")
             + f"{job.steps} clipped sums of Poisson lots (sampling probability "
-            f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm",
+            f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm"
+            + ("; the loss weighs classes by public numbers, before the clip" * plan.weighs),
             noise=plan.noise_multiplier,
             epsilon=plan.role_epsilons["training"],
         )

@@ -21,7 +21,8 @@ PAIR = ("learning_rate", "clip_norm")
 class Candidates:
     """All released candidates, the best first; the winner is the first of the card.
 
-    noise: The standard deviation of a score's noise; None if no score was released.
+    noise: The standard deviation of a score's noise; None if no score was released, or if it
+    follows from more than the card has.
     """
 
     everyone: tuple[Chosen, ...]
@@ -44,6 +45,11 @@ class Candidates:
         if larger is not None:  # else as on the card, which has the best first
             everyone.sort(key=lambda one: one.noisy_score or 0.0, reverse=larger)
         return cls(tuple(everyone), card.winner, score_noise(card, declared), card.metric)
+
+    @property
+    def scored(self) -> bool:
+        """Whether scores were released."""
+        return self.winner.noisy_score is not None
 
     @property
     def score_name(self) -> str:
@@ -72,7 +78,8 @@ class Candidates:
     def label(self, one: Chosen) -> str:
         lines = [f"{plain(name)} = {plain(shown(v))}" for name, v in one.setting.items()]
         if one.noisy_score is not None:
-            lines.append(f"{self.score_name} {one.noisy_score:.4f} \u00b1 {self.noise:.2g}")
+            noise = "" if self.noise is None else f" \u00b1 {self.noise:.2g}"
+            lines.append(f"{self.score_name} {one.noisy_score:.4f}{noise}")
         return "<br>".join([*(["the winner"] if one is self.winner else []), *lines])
 
     @property
@@ -84,8 +91,8 @@ class Candidates:
         """The common part of all figures of single candidates."""
         return {
             "type": "scatter", "mode": "markers", "hovertext": self.labels, "hoverinfo": "text",
-            "error_y": {"type": "constant", "value": self.noise, "color": "quiet", "width": 0,
-                        "thickness": 1.5},
+            "error_y": {"type": "constant", "value": self.noise or 0.0, "color": "quiet",
+                        "width": 0, "thickness": 1.5},
             "marker": {
                 "color": ["accent" if one is self.winner else "ink" for one in self.everyone],
                 "size": [12 if one is self.winner else 6 for one in self.everyone],
@@ -114,7 +121,7 @@ class Candidates:
     def contour(self) -> Figure | None:
         """Scores over learning rate and clip norm, averaged over everything else; None if one of
         them does not vary, or is not a number."""
-        if self.noise is None or not set(PAIR) <= set(self.varying):
+        if not self.scored or not set(PAIR) <= set(self.varying):
             return None
         (x_kind, x), (y_kind, y) = (_scaled(self.values(name)) for name in PAIR)
         if "category" in (x_kind, y_kind):
@@ -158,7 +165,7 @@ class Candidates:
         needs WebGL, prints blurred and has no dark mode."""
         names = self.varying
         axes = [_Scale.of(name, self.values(name)) for name in names]
-        if self.noise is not None:
+        if self.scored:
             axes.append(_Scale.of(self.score_name, self.scores, ends=True))
         shades: dict[int, list[int]] = {}
         for i, one in enumerate(self.everyone):
@@ -186,7 +193,7 @@ class Candidates:
         )  # fmt: skip
 
     def _shade(self, index: int) -> int:
-        if self.noise is None:
+        if not self.scored:
             return SHADES // 2
         return min(SHADES - 1, (len(self.everyone) - 1 - index) * SHADES // len(self.everyone))
 

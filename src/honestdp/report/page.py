@@ -170,7 +170,7 @@ def _page(
 def _tabs(candidates: Candidates, figures: dict[str, Figure]) -> list[dict[str, Any]]:
     """The views of all candidates, with the names of their figures."""
     views: list[tuple[str, str, dict[str, Figure]]] = []
-    if candidates.noise is not None:
+    if candidates.scored:
         views.append(("scores", "Scores", {"scores": candidates.ranked()}))
         slices = {f"slice-{i}": one for i, (_, one) in enumerate(candidates.slices())}
         views.append(("slices", "One by one", slices))

@@ -10,7 +10,7 @@ from honestdp.errors import InputError
 from honestdp.ledger import Charge, Ledger
 from honestdp.ledger.plans import procedure_name
 from honestdp.privacy.guess import guess_chance, guess_chance_swapped
-from honestdp.release.card import Card, Chosen
+from honestdp.release.card import METRIC_IS_MEAN, Card, Chosen
 from honestdp.report.inputs import Declared, TestResults
 from honestdp.text import down, small, up
 
@@ -99,10 +99,12 @@ def _score(card: Card, declared: Declared) -> list[Tile]:
         return []
     title = f"Noisy {card.metric.label} of the winner"
     rows = scored_rows(declared)
+    noise = score_noise(card, declared)
+    how_much = "" if noise is None else f" of \u00b1{noise:.2g}"
     meaning = (
         f"{f'{card.metric.meaning} on' if card.metric.meaning else 'on'} "
         f"{'about ' if _share(declared) else ''}{rows:,.0f} rows held "
-        f"out, with noise of \u00b1{score_noise(card, declared):.2g} added for their protection; "
+        f"out, with noise{how_much} added for their protection; "
         "the best of several flatters itself a little"
     )
     if _share(declared):
@@ -115,8 +117,11 @@ def scored_rows(declared: Declared) -> float:
     return declared.validation_rows * (_share(declared) or 1.0)
 
 
-def score_noise(card: Card, declared: Declared) -> float:
-    """The standard deviation of a score's noise, in the unit of the score."""
+def score_noise(card: Card, declared: Declared) -> float | None:
+    """The standard deviation of a score's noise, in the unit of the score; None where it follows
+    from more than the card has."""
+    if card.declared_public.get(METRIC_IS_MEAN) is False:
+        return None
     noise = [access.noise for access in card.covered if access.what.startswith("validation")]
     if not noise or not declared.validation_rows:
         raise InputError("card.json: has scores, but no access that made them private")

@@ -231,9 +231,9 @@ class _Comparison:
         return self._whole.hexdigest()
 
     def scores(self, spec: Spec, settings: Sequence[Setting]) -> NDArray[np.float64]:
-        """The mean value of the metric for each setting."""
+        """The value of the metric for each setting, over the rows of all folds."""
         metric, count = metrics.get(spec.metric), len(settings)
-        units = np.zeros(count, dtype=np.int64)
+        units: dict[int, NDArray[np.int64]] = {}
         groups = _groups(spec, settings)
         for encoding in distinct(group.encoding for group in groups):
             own = [group for group in groups if group.encoding == encoding]
@@ -241,9 +241,14 @@ class _Comparison:
             for part in encoded_bytes(encoded):
                 self._whole.update(part)
             for group in own:
-                units[list(group.places)] += self._units(group, encoded, count)
+                units |= dict(zip(group.places, self._units(group, encoded, count), strict=True))
         scored = self._rows.rounds * len(self._rows.known)
-        return np.abs(units) * (metric.bound / UNITS / scored)
+
+        def value(measured: NDArray[np.int64]) -> float:
+            released = measured.astype(np.float64) * metric.bound / UNITS
+            return metric.from_score(metric.score(released, 0.0, spec.classes), scored)
+
+        return np.array([value(units[place]) for place in range(count)])
 
     def _encoded(self, encoding: RowEncoding, plan: Plan) -> Encoded:
         """The rows, by what is learnt of them with noise as in the plan, relative to the rows."""
@@ -258,9 +263,10 @@ class _Comparison:
         return learner.encoded(0, learnt_by((encoding,), 0, learner.learn()))[1]
 
     def _units(self, group: _Group, encoded: Encoded, settings: int) -> NDArray[np.int64]:
-        """The scores of a group's settings, summed over all folds; larger is better."""
+        """What the scores of a group's settings are made of, [setting, number], summed over all
+        folds."""
         models, metric = group.models(), metrics.get(group.spec.metric)
-        total = np.zeros(len(models), dtype=np.int64)
+        total: NDArray[np.int64] | int = 0
         for fold, (training, held) in enumerate(self._rows.folds(self._randomness)):
             rows = picked(encoded, np.sort(training[: group.spec.rows]))
             schedule = group.schedule(len(rows))
@@ -269,5 +275,6 @@ class _Comparison:
             work = Work(models, rows, candidates, schedule, self._randomness, numbers)
             trained = self._executor.train(work)
             parameters = [trained.parameters(i) for i in range(len(models))]
-            total += exact_units(metric, models, parameters, [picked(encoded, held)] * len(models))
-        return total
+            rows_of_all = [picked(encoded, held)] * len(models)
+            total = total + exact_units(metric, models, parameters, rows_of_all)
+        return np.asarray(total)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from honestdp.engine.examples import Examples
 from honestdp.engine.models import Model
-from honestdp.engine.score import check_metric_values, score_units
+from honestdp.engine.score import check_metric_values, measured_units
 from honestdp.errors import InputError, fail, one_line
 from honestdp.metrics import Metric
 from honestdp.planning.plan import Plan
@@ -98,33 +98,38 @@ def noisy_scores(
     """A score for every draw, each with independent noise; higher is better. rows: What each is
     scored on: the same rows, as its model reads them.
 
-    A score is a sum of the metric's values, negated if smaller is better, in whole units: one
-    record changes it by at most UNITS, and the result is scaled by `plan.sensitivity` / UNITS. The
-    noise is whole units too, round(s X) for a normal X, drawn exactly: the Gaussian mechanism,
-    rounded after the noise.
+    What is measured is a sum of the metric's values, negated if smaller is better, or counts of
+    rows by cell, in whole units: one record changes it by at most UNITS in the l2 norm, and the
+    result is scaled by `plan.sensitivity` / UNITS. The noise of each number is whole units too,
+    round(s X) for a normal X, drawn exactly: the Gaussian mechanism, rounded after the noise. A
+    noisy sum is the score; from noisy counts `metric.score` computes it, which is post-processing.
 
-    If scores are not released ("pick"), floor(s G) for Gumbel's G is added and the largest is
-    picked. *Theorem:* with s = UNITS / e that is e-DP for monotone scores, exactly. *Proof:* a null
-    record moves all scores by 0 to UNITS the same way. Fix the noise of all draws but i, and the
-    coins that break ties; i is picked where its noise is at least some t, and with the other table
-    at least t', |t - t'| <= UNITS. P(floor(s G) >= t) = S(t / s) for whole t, with
-    S(x) = 1 - exp(-exp(-x)), and S(x + e) >= exp(-e) S(x), since 1 - exp(-c y) >= c (1 - exp(-y))
-    for 0 <= c <= 1. QED
+    If scores are not released ("pick"), floor(s G) for Gumbel's G is added to the number that
+    `metric.pick_units` makes of what was measured, and the largest is picked. *Theorem:* with
+    s = UNITS / e that is e-DP for monotone scores, exactly. *Proof:* a null record moves all scores
+    by 0 to UNITS the same way. Fix the noise of all draws but i, and the coins that break ties; i
+    is picked where its noise is at least some t, and with the other table at least t',
+    |t - t'| <= UNITS. P(floor(s G) >= t) = S(t / s) for whole t, with S(x) = 1 - exp(-exp(-x)), and
+    S(x + e) >= exp(-e) S(x), since 1 - exp(-c y) >= c (1 - exp(-y)) for 0 <= c <= 1. QED
     """
     scoring = plan.role_costs.scoring
     if scoring is None:
         return np.zeros(len(draws))
     scored = [models[draw.setting] for draw in draws]
-    exact = exact_units(plan.metric, scored, parameters, rows)
     scale = scoring.noise * UNITS
-    if scoring.kind == "pick":
-        noise = [randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale) for draw in draws]
-    else:
-        noise = [
-            int(randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, 1)[0])
-            for draw in draws
-        ]
-    return (exact + np.array(noise, dtype=np.int64)).astype(np.float64) * plan.sensitivity / UNITS
+    metric, classes = plan.metric, plan.spec.classes
+    exact = exact_units(metric, scored, parameters, rows)
+
+    def noisy(draw: Draw, units: NDArray[np.int64]) -> float:
+        if scoring.kind == "pick":
+            whole = metric.pick_units(units, plan.validation_rows, classes)
+            whole += randomness.uniform(Purpose.SCORES, draw.number, 0).gumbel(scale)
+            return float(whole) * plan.sensitivity / UNITS
+        noise = randomness.rounded_normals(Purpose.SCORES, draw.number, 0, scale, len(units))
+        released = (units + noise).astype(np.float64) * plan.sensitivity / UNITS
+        return metric.score(released, scoring.noise * plan.sensitivity, classes)
+
+    return np.array([noisy(*one) for one in zip(draws, exact, strict=True)], dtype=np.float64)
 
 
 def exact_units(
@@ -133,15 +138,17 @@ def exact_units(
     parameters: Sequence[Tensor],
     rows: Sequence[Examples | None],
 ) -> NDArray[np.int64]:
-    """The scores without noise, in whole units. Sensitive. Equal models are scored together."""
-    found = np.empty(len(models), dtype=np.int64)
+    """What scores are made of without noise, [draw, number], in whole units
+    (`engine.score.measured_units`). Sensitive. Equal models are measured together."""
     pairs = list(zip(models, rows, strict=True))
+    found: dict[int, NDArray[np.int64]] = {}
     for model, part in dict.fromkeys(pairs):
         assert part is not None  # a plan with scores has validation rows
         own = [i for i, other in enumerate(pairs) if other == (model, part)]
         stacked = torch.stack([parameters[i] for i in own])
-        found[own] = score_units(metric, model, stacked, part).numpy()
-    return found if metric.larger_is_better else -found
+        measured = measured_units(metric, model, stacked, part).cpu().numpy()
+        found |= dict(zip(own, measured, strict=True))
+    return np.array([found[i] for i in range(len(pairs))], dtype=np.int64)
 
 
 def outcomes(

@@ -16,8 +16,9 @@ from honestdp.engine.cohort_training import CandidateState
 from honestdp.engine.examples import Examples, examples
 from honestdp.engine.models import Model, size
 from honestdp.engine.train import Schedule, Trained, check_rules, check_steps
-from honestdp.errors import fail
+from honestdp.errors import InputError, fail
 from honestdp.executors import Executor, Work
+from honestdp.planning.class_weights import Weights
 from honestdp.planning.grid import Grid
 from honestdp.planning.pipelines import RowEncoding
 from honestdp.planning.plan import Plan
@@ -43,19 +44,31 @@ def models_of(plan: Plan) -> list[Model]:
 def built_models(spec: Spec, grid: Grid) -> list[Model]:
     """The model of every setting of a spec's grid, checked on made-up rows."""
     models = list[Model]()
-    made: list[tuple[tuple[int, dict[str, Any]], Model]] = []
+    made: list[tuple[tuple[int, dict[str, Any], Weights | None], Model]] = []
     for i, place in enumerate(spec.pipeline_of):  # equal options share a model, to train together
-        wanted = place, grid.model_options(i)
+        wanted = place, grid.model_options(i), spec.weights_of(grid.settings[i])
         known = [model for built, model in made if built == wanted]
         if not known:
-            known = [spec.pipelines[place].described.build(wanted[1])]
+            built = spec.pipelines[place].described.build(wanted[1])
+            known = [_weighted(built, wanted[2])]
             made.append((wanted, known[0]))
         models += known[:1]
-    for (place, _), model in made:
+    for (place, *_), model in made:
         rows = _made_up(spec.pipelines[place].encoding, spec.classes)
         model.check(rows)
         model.check_sums(rows)
     return models
+
+
+def _weighted(model: Model, weights: Weights | None) -> Model:
+    """The model with weights of classes in its loss; raises InputError if it takes none."""
+    if weights is None:
+        return model
+    found = model.weighted(weights)
+    if not isinstance(found, Model) or found.loss.weights != weights:
+        kind = type(model).__name__
+        raise InputError(f"class_weight: the loss of a {kind} does not take it; leave it out")
+    return found
 
 
 def _made_up(encoding: RowEncoding, classes: int | None) -> Examples:

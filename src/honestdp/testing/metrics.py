@@ -9,6 +9,7 @@ from torch import Tensor
 
 from honestdp.engine.losses import Loss
 from honestdp.metrics import Metric
+from honestdp.testing.counted import check_counts
 
 _ODD = (math.nan, math.inf, -math.inf, 1e30, -1e30, 1e-42, 0.0)
 
@@ -34,8 +35,12 @@ def check_metric(metric: Metric) -> None:
     assert number, f"bound: {bound} is not a finite number above 0"
     for name in ("of_classes", "larger_is_better"):
         assert isinstance(getattr(metric, name, None), bool), f"{name}: must be True or False"
-    for classes in (2, 5) if metric.of_classes else (None,):
+    some = [classes for classes in (2, 5, None) if metric.suits(classes)]
+    assert some, "suits: it is for no target; say for which numbers of classes it is"
+    for classes in some:
         _check_values(metric, Loss.of(classes))
+        if metric.level(classes) is not None:
+            check_counts(metric, Loss.of(classes))
     value = metric.from_score(metric.as_score(0.25, 80), 80)
     assert math.isclose(value, 0.25), f"from_score(as_score(0.25, 80), 80): is {value}"
     better, worse = (0.3, 0.2) if metric.larger_is_better else (0.2, 0.3)

@@ -40,8 +40,9 @@ def check_model(
     """Check that a model keeps the contract of `honestdp.engine.models.Model`.
 
     Above all what privacy rests on: no example, whatever its values, changes the clipped sum by
-    more than its bound, and a null record adds nothing. Also its layout, its gradients, that rows
-    and candidates do not affect each other, and that a saved model has the same outputs.
+    more than its bound, and a null record adds nothing. Also its layout, its gradients, with
+    weights of classes too if it takes them, that rows and candidates do not affect each other, and
+    that a saved model has the same outputs.
 
     Args:
         make: Makes the model; called with the number of features and of classes (None: real
@@ -68,6 +69,8 @@ def check_model(
             _check_candidates(model, kind, count)
             if same_loss:
                 _check_gradients(model, kind, count)
+            if count is not None:
+                _check_weights(model, kind, count, same_loss)
         _check_outputs(model)
         _check_files(model, count, module)
         _check_linear(model)
@@ -157,6 +160,27 @@ def _check_bound(model: Model, kind: str, classes: int | None) -> None:
                         f"it by {square**0.5 / UNITS:.6g} clip norms: NOT PRIVATE. Clip and round "
                         "every example by itself: see engine.models.gradients"
                     )
+
+
+def _check_weights(model: Model, kind: str, classes: int, same_loss: bool) -> None:
+    """With weights of classes, if it takes them."""
+    for weights in ((1e4,) * classes, (0.05,) + (1.0,) * (classes - 1)):
+        try:
+            heavy = model.weighted(weights)
+        except InputError:
+            return
+        assert heavy.loss.weights == weights, (
+            f"weighted: the weights of its loss are {heavy.loss.weights}; return a model whose "
+            "loss is Loss.of(classes, weights), or raise InputError"
+        )
+        X, y = _ordinary(classes)  # noqa: N806
+        single = _sums(heavy, _rows(X[:1], y[:1], kind), _params(model), 1.0)
+        assert int((single**2).sum(1).max()) <= UNITS**2, (
+            "clipped_sum: a weight makes an example longer than the clip norm: NOT PRIVATE. "
+            "Multiply by the weight before the clip"
+        )
+    if same_loss:
+        _check_gradients(heavy, kind, classes)
 
 
 def _check_null(model: Model, kind: str, classes: int | None) -> None:

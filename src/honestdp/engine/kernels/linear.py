@@ -24,7 +24,7 @@ _ROWS = 8  # examples whose inputs are added to the sum in one pass over it
 
 @compiled_fast
 def dense_sums(
-    loss: Any, x: Any, facts: Any, real_facts: Any,
+    loss: Any, class_weights: Any, x: Any, facts: Any, real_facts: Any,
     rows: Any, counts: Any, params: Any, scales: Any, automatic: Any, limit: Any, sums: Any,
 ) -> None:  # fmt: skip
     """sums[k] = the clipped sum over candidate k's lot; facts as in `engine.sparse`, both ways."""
@@ -52,7 +52,9 @@ def dense_sums(
                 i = lot[r]
                 size = real_facts[i, 3]
                 here = size > 0 and r < many
-                square = output_gradient(loss, facts[i, 1], real_facts[i, 2], here, z[r]) * size
+                square = size * output_gradient(
+                    loss, class_weights, facts[i, 1], real_facts[i, 2], here, z[r]
+                )
                 factor = clip_factor(square, scales[k], limit, automatic[k])
                 for c in range(outputs):
                     z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)
@@ -99,7 +101,7 @@ def _add_rows(x: Any, lot: Any, z: Any, total: Any) -> None:
 
 @compiled_fast
 def sparse_sums(
-    loss: Any, words: Any, reals: Any, starts: Any, features: Any,
+    loss: Any, class_weights: Any, words: Any, reals: Any, starts: Any, features: Any,
     rows: Any, counts: Any, params: Any, scales: Any, automatic: Any, limit: Any, sums: Any,
 ) -> None:  # fmt: skip
     """The same on packed sparse rows (`engine.sparse`); reals are the words as float32.
@@ -137,7 +139,7 @@ def sparse_sums(
             for r in range(many):
                 first = starts[rows[k, group + r]]
                 label, target, size = words[first + 1], reals[first + 2], reals[first + 3]
-                square = output_gradient(loss, label, target, size > 0, z[r]) * size
+                square = size * output_gradient(loss, class_weights, label, target, size > 0, z[r])
                 factor = clip_factor(square, scales[k], limit, automatic[k])
                 for c in range(outputs):
                     z[r, c] = z[r, c] * factor if factor >= 0 else float32(0)

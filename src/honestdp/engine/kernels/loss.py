@@ -18,10 +18,12 @@ SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2
 
 
 @compiled_fast
-def output_gradient(loss: Any, label: Any, target: Any, present: Any, z: Any) -> Any:
+def output_gradient(loss: Any, weights: Any, label: Any, target: Any, present: Any, z: Any) -> Any:
     """Overwrites the outputs z by the loss's gradient; returns its squared norm.
 
-    A class outside the declared ones gives zero, as does an absent example.
+    A class outside the declared ones gives zero, as does an absent example. weights: Of the
+    classes; empty if there are none. The norm, by which an example is clipped, is that of the
+    weighted gradient.
     """
     counts = present
     if loss == SQUARED:
@@ -41,8 +43,9 @@ def output_gradient(loss: Any, label: Any, target: Any, present: Any, z: Any) ->
         for c in range(z.size):
             z[c] = z[c] / total - (float32(1) if c == label else float32(0))
     square = 0.0  # norms in float64: the square of a small float32 is 0, and 0 is not clipped
+    weight = weights[label] if counts and weights.size > 0 else float32(1)
     for c in range(z.size):
-        z[c] = z[c] if counts else float32(0)
+        z[c] = z[c] * weight if counts else float32(0)
         square += float64(z[c]) * float64(z[c])
     return square
 

@@ -25,7 +25,7 @@ _CHUNK = 512  # examples whose hidden layers are held at once
 
 @compiled_fast
 def sparse_sums(
-    loss: Any, relu: Any, width: Any, outputs: Any,
+    loss: Any, class_weights: Any, relu: Any, width: Any, outputs: Any,
     words: Any, reals: Any, starts: Any, features: Any,
     rows: Any, counts: Any, params: Any, scales: Any, automatic: Any, limit: Any, sums: Any,
 ) -> None:  # fmt: skip
@@ -53,9 +53,9 @@ def sparse_sums(
             for r in range(lot.size):
                 at = starts[lot[r]]
                 _backward(
-                    loss, relu, words[at + 1], reals[at + 2], reals[at + 3], scales[k],
-                    automatic[k], limit, second, second_bias, hidden[r], z, d1[r], second_sum,
-                    sums[k, a:b], sums[k, c2:],
+                    loss, class_weights, relu, words[at + 1], reals[at + 2], reals[at + 3],
+                    scales[k], automatic[k], limit, second, second_bias, hidden[r], z, d1[r],
+                    second_sum, sums[k, a:b], sums[k, c2:],
                 )  # fmt: skip
             _add_outer(words, reals, starts, lot, d1, first_sum, begin > 0)
         for o in range(outputs):
@@ -65,7 +65,8 @@ def sparse_sums(
 
 @compiled_fast
 def _backward(
-    loss: Any, relu: Any, label: Any, target: Any, square: Any, scale: Any, automatic: Any,
+    loss: Any, class_weights: Any, relu: Any, label: Any, target: Any, square: Any, scale: Any,
+    automatic: Any,
     limit: Any, second: Any, second_bias: Any, h: Any, z: Any, d1: Any, second_sum: Any,
     bias_sum: Any, second_bias_sum: Any,
 ) -> None:  # fmt: skip
@@ -80,7 +81,7 @@ def _backward(
         for i in range(h.size):
             s += w[i] * h[i]
         z[o] = s + second_bias[o]
-    output_square = output_gradient(loss, label, target, square > 0, z)
+    output_square = output_gradient(loss, class_weights, label, target, square > 0, z)
     for i in range(h.size):
         d1[i] = 0
     for o in range(z.size):

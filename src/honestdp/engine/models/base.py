@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import torch
@@ -180,6 +180,21 @@ class Model(OfArchitecture):
             raise InputError(f"{listed}: a {type(self).__name__} takes no options")
         return self
 
+    def weighted(self, weights: tuple[float, ...]) -> Model:
+        """The same model, trained on a loss that is weighted by class (`engine.losses`); by default
+        a model takes no weights.
+
+        Args:
+            weights: One for each class, public.
+
+        Returns:
+            The model that trains, whose `loss` has these weights. Its predictions are as before.
+
+        Raises:
+            InputError: If it takes no weights.
+        """
+        raise InputError(f"class_weight: a {type(self).__name__} takes none; leave it out")
+
     @property
     def constants(self) -> dict[str, Tensor]:
         """Tensors that its files hold besides the parameters, by name."""
@@ -228,6 +243,7 @@ class TableModel(Model):
     Args:
         features: Width of a row.
         classes: Number of classes; None: real targets and the squared loss.
+        class_weight: A weight for each class in the loss (`engine.losses`); None: all are 1.
 
     Raises:
         InputError: If a value is out of bounds.
@@ -235,14 +251,18 @@ class TableModel(Model):
 
     features: int
     classes: int | None
+    class_weight: tuple[float, ...] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", positive_integer("features", self.features))
-        Loss.of(self.classes)
+        Loss.of(self.classes, self.class_weight)
 
     @property
     def loss(self) -> Loss:
-        return Loss.of(self.classes)
+        return Loss.of(self.classes, self.class_weight)
+
+    def weighted(self, weights: tuple[float, ...]) -> Model:
+        return replace(self, class_weight=weights)
 
     def check(self, examples: Examples) -> None:
         if examples.shape != (self.features,):

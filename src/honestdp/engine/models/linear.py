@@ -36,6 +36,7 @@ class Linear(ClosedForm):
         features: Width of a row.
         classes: Number of classes: 2 for logistic, more for softmax regression; None: linear
             regression.
+        class_weight: A weight for each class in the loss; None: all are 1.
 
     Raises:
         InputError: If a value is out of bounds.
@@ -68,11 +69,12 @@ class Linear(ClosedForm):
     ) -> None:
         x, rest = examples.inputs, for_kernel(lots, params, clip, out)
         if isinstance(x, Sparse):
-            linear.sparse_sums(self.loss.code, *packed(x), *rest)
+            linear.sparse_sums(self.loss.code, self.loss.kernel_weights, *packed(x), *rest)
         else:
             facts = examples.facts
             both = (facts.numpy(), facts.view(torch.float32).numpy())
-            linear.dense_sums(self.loss.code, x.numpy(), *both, *rest)
+            weights = self.loss.kernel_weights
+            linear.dense_sums(self.loss.code, weights, x.numpy(), *both, *rest)
 
     def in_torch(
         self,

@@ -157,6 +157,11 @@ class Module(Model):
             self._made_by, self.loss.classes or None, self.criterion, self.tokens, changed
         )
 
+    def weighted(self, weights: tuple[float, ...]) -> Module:
+        other = copy(self)
+        other._loss = Loss.of(self.loss.classes or None, weights)
+        return other
+
     @property
     def constants(self) -> dict[str, Tensor]:
         """Tensors that are not trained: frozen parameters and buffers, by name."""
@@ -246,8 +251,8 @@ class Module(Model):
         classes = self.loss.classes
         target = y.clamp(0, classes - 1) if classes else y.float()
         if self._single and output.shape == (1,):
-            return self.criterion(output.squeeze(-1), target.float())
-        return self.criterion(output, target)
+            return self.criterion(output.squeeze(-1), target.float()) * self.loss.weight(y)
+        return self.criterion(output, target) * self.loss.weight(y)
 
     def _gradients(
         self, module: nn.Module, params: Tensor, x: Tensor, y: Tensor

@@ -37,6 +37,7 @@ class TwoLayer(ClosedForm):
         width: Number of hidden units.
         activation: "relu", or None for no activation between the layers. The paper's text has one,
             its code has none.
+        class_weight: A weight for each class in the loss; None: all are 1.
 
     Raises:
         InputError: If a value is out of bounds.
@@ -95,6 +96,7 @@ class TwoLayer(ClosedForm):
         assert isinstance(examples.inputs, Sparse)
         two_layer.sparse_sums(
             self.loss.code,
+            self.loss.kernel_weights,
             self.activation is not None,
             self.width,
             self.loss.outputs,
