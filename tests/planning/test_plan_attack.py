@@ -76,12 +76,20 @@ def test_a_question_and_a_gaussian_are_one_gaussian() -> None:
     assert other[0] < 1.1 * exact[0]
 
 
-@pytest.mark.parametrize("role", ["validation", "test"])
+@pytest.mark.parametrize("role", ["validation", "test", "calibration"])
 def test_the_worst_of_the_roles_counts(role: str) -> None:
     """A score, or the counts of the evaluation, that say more than the training does."""
-    noise = {"validation": (0.5, None), "test": (50.0, 0.5)}[role]
+    noise = {
+        "validation": (0.5, None),
+        "test": (50.0, 0.5),
+        "calibration": (50.0, None, 0.5),
+    }[role]
     roles = RoleCosts.of(ComposeAll(3), "pld", RUN, *noise)
-    loud = {"validation": Repeated(Gaussian(0.5), 3), "test": Gaussian(0.5)}[role]
+    loud = {
+        "validation": Repeated(Gaussian(0.5), 3),
+        "test": Gaussian(0.5),
+        "calibration": Gaussian(0.5),
+    }[role]
     found = attack_bounds(roles.profile(DELTA), DELTA)
     assert found.success >= attack_bounds(guarantee.profile(loud), DELTA).success
     quiet = RoleCosts.of(ComposeAll(3), "pld", RUN, 50.0, 50.0)
