@@ -33,6 +33,7 @@ import torch
 from honestdp.planning.plan import Plan
 
 NUMBER = re.compile(r"\bsha256-[\w+/]{43}=|\b[0-9a-f]{32,64}\b|[-+]?\d+(\.\d*)?(e[-+]?\d+)?")
+SPACES = re.compile(" {2,}")
 Seen = dict[str, Any]
 
 
@@ -80,7 +81,7 @@ def text(value: str) -> str:
 
 @lru_cache(10_000)  # a report is mostly the code that draws its pictures
 def _line(value: str) -> str:
-    return NUMBER.sub("#", value)
+    return SPACES.sub(" ", NUMBER.sub("#", value))  # columns are as wide as their widest number
 
 
 class Witness:

@@ -428,11 +428,12 @@ def test_quality_is_told_with_its_uncertainty_and_by_group():
         figure = card.evaluation[name]
         assert (one.value, one.low, one.high) == (figure.value, figure.low, figure.high)
         assert (one.baseline, one.rows, one.confidence) == (figure.baseline, 18, 0.95)
-        assert one.words in card.prose()
+        assert f"{name}: {one.value:.4g} " in one.words
     groups = {one.group for one in card.utility_by_group}
     assert groups == {one.group for one in card.evaluation.groups}
     assert {one.column for one in card.utility_by_group} == {"c"}
-    assert "accuracy of rows with c a:" in card.prose()
+    assert "accuracy of rows with c a:" in card.utility_by_group[0].words
+    assert card.evaluation.sentence in card.prose()
 
 
 def test_an_audit_is_told_with_its_method():

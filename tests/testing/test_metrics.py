@@ -55,7 +55,7 @@ def test_one_from_outside_selects_and_is_told_of() -> None:
     assert card.metric.name == "own-brier"
     assert card.declared_public["metric"] == "own-brier"
     assert "noisy mean Brier score" in card.prose()
-    assert "Noisy mean Brier score" in report_html(card)
+    assert "mean Brier score (smaller is better) on the rows" in report_html(card)
     assert "mean Brier score" in repr(release)
 
 
@@ -70,8 +70,7 @@ def test_a_card_tells_of_a_metric_that_is_not_installed() -> None:
         "larger_is_better": False,
     }
     page = report_html(card)
-    assert "Noisy mean Brier score" in page
-    assert "smaller is better on 60 rows" in page
+    assert "mean Brier score (smaller is better) on the rows that candidates were" in page
     assert "right answers" not in page
     # Earlier cards hold the name alone.
     facts = json.loads(text)
@@ -81,7 +80,7 @@ def test_a_card_tells_of_a_metric_that_is_not_installed() -> None:
     assert card.metric.larger_is_better is None
     page = report_html(card)
     assert "noisy own-brier 0." in card.prose()
-    assert "Noisy own-brier of the winner" in page
+    assert "own-brier on the rows that candidates were" in page
     assert "right answers" not in page
     # The first ones hold not even that, and had no other metric.
     del facts["declared_public"]["metric"]

@@ -213,7 +213,8 @@ def trade_off_curve(tail: TwoWayTail) -> tuple[tuple[float, float], ...]:
         (_down(a), _down(1 - g)) for a, g in zip(corners.tolist(), values.tolist(), strict=True)
     ]
     end = next(i for i, (_, missed) in enumerate(points) if missed <= 0 or i == len(points) - 1)
-    return tuple(dict.fromkeys(points[: end + 1]))
+    found = tuple(dict.fromkeys(points[: end + 1]))
+    return found if len(found) > 1 else (*found, (1.0, 0.0))  # all told apart
 
 
 def _advantage(tail: TwoWayTail) -> float:

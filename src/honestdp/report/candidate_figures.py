@@ -56,6 +56,11 @@ class Candidates:
         return self.winner.noisy_score is not None
 
     @property
+    def has_spread(self) -> bool:
+        """Whether it is known how far scores may be off."""
+        return self.scored and self.spread(self.winner) is not None
+
+    @property
     def score_name(self) -> str:
         return f"noisy {self.metric.label}"
 

@@ -124,9 +124,10 @@ def score_words(card: Card, declared: Declared) -> str:
         return ""
     spread = score_spread(card, declared, score)
     off = "" if spread is None else f" \u00b1 {spread:.2g} ({spread_words(card)})"
+    meaning = f" ({card.metric.meaning})" if card.metric.meaning else ""
     found = (
-        f"{score:.4f}{off}, {card.metric.label} on the rows that candidates were compared on; "
-        f"{NOT_QUALITY}"
+        f"{score:.4f}{off}, {card.metric.label}{meaning} on the rows that candidates were compared "
+        f"on; {NOT_QUALITY}"
     )
     if tuning_share(declared):
         found += "; of its training on the tuning subset, not of the model released"
