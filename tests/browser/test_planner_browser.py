@@ -83,16 +83,17 @@ def most(page: Page) -> list[str]:
 
 
 def test_it_loads_without_trouble_and_asks_nobody_else(opened, server, troubles) -> None:
-    assert len(figures(opened)) == 20
+    assert len(figures(opened)) == 21
     assert len(most(opened)) == 6
     assert "This page reads no data" in opened.inner_text("header")
-    assert opened.locator("#plot .legendtext").count() == 10
+    assert opened.locator("#plot .legendtext").count() == 11
     assert opened.locator("#part-plot.stale").count() == 0
     assert list(troubles) == []
 
 
 @pytest.mark.parametrize("name", ["n", "epsilon", "candidates", "steps", "lot_size"])
 def test_every_slider_changes_the_table(opened, name, troubles) -> None:
+    opened.evaluate("() => { document.getElementById('more').open = true; }")
     before, value = figures(opened), opened.input_value(f"#{name}")
     seconds = move(opened, name)
     assert opened.input_value(f"#{name}") != value
@@ -102,6 +103,7 @@ def test_every_slider_changes_the_table(opened, name, troubles) -> None:
 
 
 def test_the_noise_slider_changes_what_can_be_afforded(opened) -> None:
+    opened.evaluate("() => { document.getElementById('more').open = true; }")
     count = answered(opened)
     opened.check("#use-noise_multiplier")
     until_answered(opened, count)
@@ -114,15 +116,20 @@ def test_the_noise_slider_changes_what_can_be_afforded(opened) -> None:
     )
 
 
-def test_the_hit_probability_is_off_until_wanted(opened) -> None:
-    assert opened.is_disabled("#slide-hit_probability")
-    before, count = figures(opened), answered(opened)
-    opened.check("#use-hit_probability")
-    until_answered(opened, count)
-    wanted = figures(opened)
-    assert wanted != before
-    move(opened, "hit_probability")
-    assert figures(opened) != wanted
+def test_searches_are_compared_at_one_hit_probability(opened) -> None:
+    assert opened.input_value("#hit_probability") == "0.9"
+    before = figures(opened)
+    move(opened, "hit_probability", "PageDown")
+    assert figures(opened) != before
+
+
+def test_rows_and_epsilon_are_enough(opened, server, troubles) -> None:
+    go(opened, server, {"n": "10000"})
+    assert not opened.is_visible("#steps")
+    assert opened.get_attribute("#steps", "placeholder") == "300"
+    assert "a guess" in opened.inner_text("#likely").lower()
+    assert "--steps 300" in opened.inner_text("#command")
+    assert list(troubles) == []
 
 
 def test_the_numbers_are_those_of_the_command(opened) -> None:
@@ -145,6 +152,7 @@ def test_the_numbers_are_those_of_the_command(opened) -> None:
 
 
 def test_an_error_is_shown_beside_its_input_and_goes_away(opened, troubles) -> None:
+    opened.evaluate("() => { document.getElementById('more').open = true; }")
     before = figures(opened)
     opened.fill("#lot_size", "5000")
     opened.wait_for_selector("#error-lot_size:not(:empty)", timeout=LONG)
@@ -174,7 +182,6 @@ def test_an_older_answer_never_overwrites_a_newer_one(opened, server) -> None:
 
 
 def test_the_address_keeps_the_choice(opened, server) -> None:
-    opened.check("#use-hit_probability")
     count = answered(opened)
     opened.fill("#hit_probability", "0.8")
     until_answered(opened, count)
@@ -184,7 +191,6 @@ def test_the_address_keeps_the_choice(opened, server) -> None:
     opened.goto("about:blank")
     opened.goto(link)
     opened.wait_for_selector("body[data-drawn]", state="attached", timeout=LONG)
-    assert opened.is_checked("#use-hit_probability")
     assert opened.input_value("#hit_probability") == "0.8"
     assert figures(opened) == seen
 
@@ -197,22 +203,22 @@ def test_by_keyboard_alone(opened) -> None:
         order.append(opened.evaluate("() => document.activeElement.id"))
         opened.keyboard.press("Tab")
     assert order == ["n", "slide-n", "epsilon", "slide-epsilon", "candidates", "slide-candidates"]
+    opened.evaluate("() => { document.getElementById('more').open = true; }")
     move(opened, "steps", "ArrowRight")
     assert opened.get_attribute("#slide-steps", "aria-valuetext") == opened.input_value("#steps")
 
 
 def test_every_bound_is_one_tick_away(opened) -> None:
-    assert opened.locator("#rows tr:visible").count() == 10
+    assert opened.locator("#rows tr:visible").count() == 11
     opened.check("#all")
-    assert opened.locator("#rows tr:visible").count() == 20
+    assert opened.locator("#rows tr:visible").count() == 21
 
 
 @pytest.mark.parametrize(
     "opened", [{"viewport": {"width": 360, "height": 740}}], indirect=True, ids=["phone"]
 )
 def test_a_phone_has_nothing_off_the_side(opened, troubles) -> None:
-    for box in ("#all", "#use-hit_probability"):
-        opened.check(box)
+    opened.check("#all")
     opened.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
     opened.wait_for_selector("#part-plot:not(.stale)", timeout=LONG)
     assert opened.evaluate("() => document.documentElement.scrollWidth") == 360

@@ -14,7 +14,9 @@ from honestdp.privacy.guess import guess_chance
 from honestdp.text import in_100
 
 SMALL = {"n": "2000", "lot_size": "50", "steps": "50", "candidates": "5", "epsilon": "1"}
-FACTS = {"n": 2000, "lot_size": 50, "steps": 50, "candidates": 5, "epsilon": 1.0}
+FACTS = {
+    "n": 2000, "lot_size": 50, "steps": 50, "candidates": 5, "epsilon": 1.0, "hit_probability": 0.9,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,11 @@ def test_a_point_is_the_table_of_as_many_candidates(planned) -> None:
 
 def test_affordable_at_a_chosen_noise() -> None:
     found = answer("candidates", SMALL | {"noise_multiplier": "3"})
-    facts = {name: value for name, value in FACTS.items() if name != "candidates"}
+    facts = {
+        name: value
+        for name, value in FACTS.items()
+        if name not in ("candidates", "hit_probability")
+    }
     most = affordable(**facts, noise_multiplier=3.0, delta=1e-5)
     said = {0: "none: not even one run fits", 10_000: "10000 or more"}
     assert [(name, text) for name, text, _ in found["most"]] == [
@@ -74,7 +80,7 @@ def test_affordable_at_the_noise_the_search_needs(planned) -> None:
 def test_hit_probability_delta_and_subset_reach_the_library() -> None:
     more = {"hit_probability": "0.8", "delta": "1e-7", "subset": "0.2"}
     found = answer("table", SMALL | more)
-    table = cost_table(**FACTS, **{name: float(text) for name, text in more.items()})
+    table = cost_table(**FACTS | {name: float(text) for name, text in more.items()})
     assert [tuple(row["cells"]) for row in found["rows"]] == [
         table.cells(row) for row in table.rows
     ]
@@ -92,19 +98,28 @@ def test_the_command_asks_the_same(monkeypatch, capsys, planned) -> None:
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(planned.to_dict()))
 
 
-def test_what_is_left_out_or_empty_is_the_readme_example() -> None:
+def test_rows_and_epsilon_are_enough() -> None:
+    """What is left out or empty follows from them, as in a plan of the default model."""
     assert read({}) == read({"n": "", "delta": " "}) == PlannerInputs()
-    assert command(PlannerInputs(hit_probability=0.8)).endswith("--epsilon 1 --hit-probability 0.8")
-    assert command(PlannerInputs()) == (
-        "honestdp plan --n 36177 --lot-size 250 --steps 2500 --candidates 40 --epsilon 1"
+    assert command(PlannerInputs(n=10_000, epsilon=1.0)) == (
+        "honestdp plan --n 10000 --epsilon 1 --candidates 4 --hit-probability 0.9 --lot-size 289 "
+        "--steps 300"
     )
+    found = answer("table", {"n": "10000"})
+    assert found["usual"] == {"lot_size": "289", "steps": "300"}
+    assert found["likely"].startswith("a guess, from 6 public tables")
+    assert answer("table", {"n": "20", "epsilon": "0.1"})["likely"] == ""
+    hits = {float(row["cells"][5]) for row in found["rows"] if row["cells"][0] != "untuned"}
+    assert min(hits - {1.0}) >= 0.9
 
 
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
         ("n", "many", "n='many': must be a whole number"),
-        ("n", "0", "n=0: must be a whole number of at least 1"),
+        ("n", "0", "n=0: must be"),
+        ("n", "1", "n=1: must be at least 2"),
+        ("epsilon", "1e9", "below 1000"),
         ("n", "1e5", "must be a whole number"),
         ("n", "9" * 30, "the page computes up to 100000000"),
         ("steps", "100001", "the page computes up to 100000"),

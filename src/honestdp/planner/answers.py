@@ -11,9 +11,11 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
-from honestdp.errors import InputError, fail
+from honestdp.errors import InputError, fail, positive_integer
 from honestdp.planning.affordable import MOST, affordable
 from honestdp.planning.costs import cost_table
+from honestdp.planning.defaults import usual_lot_size, usual_steps
+from honestdp.planning.likely import guess
 from honestdp.planning.table import CostTable, Row
 from honestdp.privacy.guess import guess_chance
 from honestdp.procedures.base import SUBSET_SHARE
@@ -23,22 +25,35 @@ from honestdp.text import in_100, small, up
 # one in 10^9 records, a million steps and 10000 candidates did not finish in minutes.
 LARGEST = {"n": 10**8, "lot_size": 10**8, "steps": 10**5, "candidates": MOST}
 RAREST = 10**6  # a record must be in at least one of this many lots
+MOST_EPSILON = 1000.0
 POINTS = (1, 4, 16, 64, 256, 1024)  # candidates, of the plot; fixed, so that answers are cached
 
 
 @dataclass(frozen=True)
 class PlannerInputs:
-    """The values of the page's controls. The defaults are the README's example."""
+    """The values of the page's controls.
+
+    lot_size, steps: None: as a plan of the default model has them, from n and epsilon.
+    hit_probability: Searches are compared where they find the best candidate equally often.
+    noise_multiplier: For `affordable`; None: the noise of a random search.
+    """
 
     n: int = 36177
-    lot_size: int = 250
-    steps: int = 2500
-    candidates: int = 40
     epsilon: float = 1.0
+    candidates: int = 4
+    hit_probability: float = 0.9
+    lot_size: int | None = None
+    steps: int | None = None
     delta: float | None = None
-    hit_probability: float | None = None
     subset: float = SUBSET_SHARE
-    noise_multiplier: float | None = None  # for `affordable`; None: the noise of a random search
+    noise_multiplier: float | None = None
+
+    @property
+    def training(self) -> tuple[int, int]:
+        """The lot size and the number of steps; where neither is given, by the library's rule."""
+        steps = usual_steps(self.n, self.epsilon) if self.steps is None else self.steps
+        usual = usual_lot_size(self.n, self.epsilon, steps)
+        return usual if self.lot_size is None else self.lot_size, steps
 
 
 def read(query: Mapping[str, str]) -> PlannerInputs:
@@ -51,12 +66,23 @@ def read(query: Mapping[str, str]) -> PlannerInputs:
         if text.strip():
             values[name] = _whole(name, text) if name in LARGEST else _number(name, text)
     inputs = PlannerInputs(**values)
-    if inputs.lot_size * RAREST < inputs.n:
+    if inputs.n < 2 or not 0 < inputs.epsilon < MOST_EPSILON:
+        positive_integer("n", inputs.n)
+        remedy = f"must be a number above 0 and below {MOST_EPSILON:g}"
+        raise fail(*_outside(inputs, remedy))
+    if inputs.training[0] * RAREST < inputs.n:
         least = -(-inputs.n // RAREST)
         raise fail(
-            "lot_size", inputs.lot_size, f"the page computes from {least} up at n={inputs.n}"
+            "lot_size", inputs.training[0], f"the page computes from {least} up at n={inputs.n}"
         )
     return inputs
+
+
+def _outside(inputs: PlannerInputs, remedy: str) -> tuple[str, object, str]:
+    """What is wrong with n or epsilon."""
+    if inputs.n < 2:
+        return "n", inputs.n, "must be at least 2"
+    return "epsilon", inputs.epsilon, remedy
 
 
 def answer(what: str, query: Mapping[str, str]) -> dict[str, Any]:
@@ -92,6 +118,8 @@ def table(inputs: PlannerInputs) -> dict[str, Any]:
         ],
         "notes": found.notes,
         "worst_bets": in_100(guess_chance(found.inputs.epsilon or 0.0, found.inputs.delta)),
+        "likely": str(guess(inputs.n, inputs.epsilon) or ""),
+        "usual": dict(zip(("lot_size", "steps"), map(str, inputs.training), strict=True)),
         "point": _point(found),
         "points": [k for k in POINTS if k != inputs.candidates],
     }
@@ -110,8 +138,7 @@ def candidates(inputs: PlannerInputs) -> dict[str, Any]:
         noise, of = _searching(found)
     most = _affordable(
         inputs.n,
-        inputs.lot_size,
-        inputs.steps,
+        *inputs.training,
         noise,
         inputs.epsilon,
         found.inputs.delta,
@@ -134,7 +161,8 @@ ANSWERS: dict[str, Callable[[PlannerInputs], dict[str, Any]]] = {
 def command(inputs: PlannerInputs) -> str:
     """The shell command that prints the same table."""
     parts = ["honestdp plan"]
-    for name, value in asdict(inputs).items():
+    lot_size, steps = inputs.training
+    for name, value in (asdict(inputs) | {"lot_size": lot_size, "steps": steps}).items():
         if name == "noise_multiplier" or value is None:
             continue
         if name == "subset" and value == SUBSET_SHARE:
@@ -147,6 +175,7 @@ def command(inputs: PlannerInputs) -> str:
 def _planned(inputs: PlannerInputs) -> CostTable:
     facts = asdict(inputs)
     del facts["noise_multiplier"]
+    facts["lot_size"], facts["steps"] = inputs.training
     return _plan(**facts)
 
 

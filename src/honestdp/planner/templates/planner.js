@@ -14,7 +14,7 @@ const SLIDERS = {
   noise_multiplier: { low: 0.5, high: 50, log: true },
   subset: { low: 0.05, high: 0.5 },
 };
-const OPTIONAL = { hit_probability: "0.5", noise_multiplier: "" };  // with the value they begin with
+const OPTIONAL = { noise_multiplier: "" };  // with the value they begin with
 const NAMES = [...Object.keys(SLIDERS), "delta"];
 
 // ---- the controls -----------------------------------------------------------------------------
@@ -121,7 +121,7 @@ function showError(error) {
   const text = error.text ?? "No answer: " + error.message + ". Is the planner still running?";
   $("error-" + (error.name in START ? error.name : "other")).textContent = text;
   if (error.name in START) $(error.name).setAttribute("aria-invalid", "true");
-  if (error.name === "delta" || error.name === "subset") $("more").open = true;
+  if ($("more").contains($(error.name))) $("more").open = true;
   const older = $("rows").children.length ? " What is shown is the previous answer." : "";
   $("status").textContent = "Not computed: see the red line." + older;
 }
@@ -150,6 +150,8 @@ function summary(table) {
 
 function showTable(table) {
   $("delta").placeholder = table.delta;
+  for (const [name, value] of Object.entries(table.usual)) $(name).placeholder = value;
+  $("likely").textContent = table.likely ? "How good? " + table.likely[0].toUpperCase() + table.likely.slice(1) + "." : "";
   let best = null;  // the cheapest that searches
   const rows = table.rows.map((row) => {
     const [, bound, , runs, , hit, noise, ratio] = row.cells;
@@ -179,7 +181,7 @@ function showTable(table) {
 }
 
 function showMost(found) {
-  const hit = $("use-hit_probability").checked ? " Here without the hit probability: as many runs are expected as there are candidates." : "";
+  const hit = " Here without the hit probability: as many runs are expected as there are candidates.";
   $("said-noise").textContent = `Within the same ε and δ, at noise multiplier ${found.noise_multiplier} (${found.of}): the most candidates each procedure may choose from.${hit}`;
   if (!$("use-noise_multiplier").checked) {
     $("noise_multiplier").value = found.noise_multiplier;
