@@ -100,7 +100,7 @@ def test_the_plots_are_drawn(page, pages):
     page.goto(pages["composition"])
     page.wait_for_selector("#plot-costs .main-svg")
     assert drawn(page) == page.locator("[data-figure]").count() == 8
-    assert page.locator("#plot-costs .scatterlayer .trace").count() == 12
+    assert page.locator("#plot-costs .scatterlayer .trace").count() == 13
     assert page.locator("#plot-budget .barlayer .point").count() == 2
     assert page.locator("#plot-scores .points .point").count() == 6
     assert page.locator("#plot-scores .errorbars .errorbar").count() == 6

@@ -32,8 +32,8 @@ def test_no_accuracy_has_a_wider_interval(rows, noise):
 
 
 def test_few_rows_say_nothing():
-    assert expected(BINARY, 30, 12.0).precision == "not at all"
-    assert expected(evaluator(None, (0.0, 10.0)), 20, 9.0).precision == "not at all"
+    assert expected(BINARY, 30, 12.0).precision == "too roughly to say"
+    assert expected(evaluator(None, (0.0, 10.0)), 20, 9.0).precision == "too roughly to say"
 
 
 def planned(**facts):

@@ -28,7 +28,10 @@ def _winner(ones: np.ndarray, law: tuple[float, ...]) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "count",
+    [60, pytest.param(400, marks=pytest.mark.slow), pytest.param(2000, marks=pytest.mark.nightly)],
+)
 def test_what_is_released_is_within_the_price(count: int) -> None:
     """Scores and the last model say whether Gaussian noise around 0 or 1 is above a threshold; the
     record is in the subset, and moves scores, or outside, and moves the last model."""

@@ -92,3 +92,11 @@ def test_a_profile_that_is_none(ledger: Ledger, facts: object) -> None:
     body = json.dumps(json.loads(charge) | {"profile": facts})
     with pytest.raises(DamagedError, match="entry 1 cannot be read"):
         read_chain([(0, opening, first), (1, body, link(first, body))])
+
+
+def test_deltas_that_add_up_to_more_than_one_are_covered_by_the_total(tmp_path: Path) -> None:
+    place = tmp_path / "b.ledger"
+    ledger = Ledger.create(place, dataset="visits", schema="f00d", epsilon=50, delta=0.6)
+    for _ in range(3):
+        ledger.reserve(Spending.of_curve(guarantee.rdp_curve(RUN), 0.4), PLAN)
+    assert 0.5 < ledger.attack().success < 1

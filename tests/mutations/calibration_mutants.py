@@ -40,7 +40,7 @@ MUTANTS = [
            "float((data.of(winner.draw).calibration.targets == 1).float().mean())",
            RUN + "the_threshold_follows_from_what_is_on_the_card"),
     Mutant("calibration: levels for nothing", "planning/plan.py",
-           "self.calibration_noise * math.sqrt(len(self.calibrator.levels))",
+           "times_root(self.calibration_noise, len(self.calibrator.levels))",
            "self.calibration_noise", PLAN + "a_count_has_the_noise_of_its_levels"),
     Mutant("calibration: not in the bill", COSTS,
            '{"test": self.testing, "calibration": self.calibrating}', '{"test": self.testing}',

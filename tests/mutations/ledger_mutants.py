@@ -94,7 +94,7 @@ MUTANTS = [
            '"slack": spending.slack,', '"slack": 0.0,',
            LEDGER + "::test_a_first_plan_may_have_all_of_it"),
     Mutant("a time is kept", "ledger/chain.py",
-           '"kind": "release",', '"kind": "release", "time": id(receipt),',
+           '"kind": "release",', '"kind": "release", "time": id(what),',
            LEDGER + "::test_nothing_but_public_facts_is_in_the_file"),
     Mutant("two ledgers are the same chain", "ledger/budget.py",
            "nonce=secrets.token_hex(16),", 'nonce="0",',

@@ -139,3 +139,17 @@ def test_the_plan_says_so_and_one_without_is_as_before() -> None:
     before = make_plan(asked("untuned"))
     assert not {"calibration", "decision_threshold"} & before.public().keys()
     assert "calibration" not in before.role_epsilons
+
+
+def test_class_weights_are_not_undone_by_default() -> None:
+    """A correction would move the answers back to where they were without weights."""
+    given = {"rows": 4000, "epsilon": 2.0, "calibration_share": "auto"}
+    assert spec(**given).calibration_rows == 200
+    weighed = spec(**given, class_weight={"no": 1.0, "yes": 5.0})
+    assert weighed.calibration_rows == 0
+    assert "it would undo the class weights" in str(make_plan(weighed))
+    wanted = spec(**{**given, "calibration_share": 0.1}, class_weight={"yes": 5.0})
+    assert wanted.calibration_rows == 400
+    grid = [{"class_weight": "none"}, {"class_weight": "balanced"}]
+    shares = {"no": 0.9, "yes": 0.1}
+    assert spec(**given, grid=grid, class_shares=shares).calibration_rows == 0

@@ -45,7 +45,7 @@ def test_it_is_measured_without_rows(options: dict) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.01, "1 seconds"), (80, "80 seconds"), (100, "1.7 minutes"), (7200, "2 hours")],
+    [(0.01, "a second"), (80, "80 seconds"), (100, "1.7 minutes"), (7200, "2 hours")],
 )
 def test_words(seconds: float, words: str) -> None:
     assert in_words(seconds) == words

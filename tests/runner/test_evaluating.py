@@ -11,6 +11,8 @@ import torch
 from torch import nn
 
 from honestdp import HonestSearch, InputError, Ledger, load, make_plan, verify
+from honestdp.engine.models import size
+from honestdp.engine.score import _outputs
 from honestdp.evaluation import evaluator
 from honestdp.planning.test_part import test_rows as rows_to_test
 from honestdp.privacy import guarantee
@@ -22,7 +24,7 @@ from honestdp.runner.evaluating import evaluate
 from honestdp.runner.private_data import PrivateData, split
 from honestdp.runner.run import run
 from honestdp.runner.training import models_of
-from honestdp.schema import Target
+from honestdp.schema import Categorical, Numeric, Schema, Target
 from search_tables import NUMBERS, PROCEDURES, SCHEMA, asked, spec, table
 
 TESTED = {"test_share": 0.25}
@@ -236,3 +238,34 @@ def test_bad_input_is_one_line_before_anything_is_charged(given, words):
     with pytest.raises(InputError, match=words) as found:
         make_plan(spec(**given))
     assert "\n" not in str(found.value)
+
+
+def test_groups_are_refused_where_there_are_no_test_rows():
+    with pytest.raises(InputError, match=r"groups='c': are of test rows, and 400 rows"):
+        make_plan(spec(groups="c", test_share="auto"))
+
+
+def test_a_group_is_read_in_place():
+    """24 equal rows, and an edge between what they give in a batch of 24 and in one of 23: were the
+    rows of a group packed together, one record that leaves would move the 23 others."""
+    wide = tuple(Numeric(name=f"n{i}", bounds=(0.0, 1.0), encode="linear") for i in range(20))
+    group = Categorical(name="c", categories=("a", "b"), rare="keep")
+    schema = Schema(name="wide", columns=(*wide, group), target=SCHEMA.target, row_scale=1.0)
+    plan = make_plan(spec(schema, groups="c", model="mlp", rows=120, steps=4, test_share=0.2))
+    source = np.random.default_rng(0)
+    rows = {f"n{i}": [float(x)] * 120 for i, x in enumerate(source.random(20))}
+    rows |= {"c": ["a"] * 120, "y": ["yes"] * 120}
+    left = int(split(plan).test[0])
+    gone = {name: [None if i == left else x for i, x in enumerate(cells)]
+            for name, cells in rows.items()}  # fmt: skip
+    (model,) = models_of(plan)
+    for seed in range(5):
+        parameters = torch.randn(1, size(model), generator=torch.Generator().manual_seed(seed))
+        counts = []
+        for table_ in (rows, gone):
+            data = PrivateData.open(plan, table_, None, None, Randomness.simulation(1), Journal())
+            first = data.of(Draw(0, 0)).test.groups[0]
+            counts.append(torch.cat([part for part, _, _ in _outputs(model, parameters, first)], 1))
+        full, null = (one.flatten() for one in counts)
+        assert len(full) == len(null) == 24
+        assert (full != null).sum() <= 1

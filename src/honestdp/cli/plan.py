@@ -10,7 +10,7 @@ import typer
 
 from honestdp.cli.console import Console
 from honestdp.cli.options import Json, Quiet, number, whole
-from honestdp.errors import InputError
+from honestdp.errors import InputError, fail
 
 if TYPE_CHECKING:
     from honestdp.planning.table import CostTable
@@ -137,6 +137,10 @@ def _fill_in(facts: dict[str, Any]) -> list[str]:
         isinstance(n, int) and isinstance(epsilon, float) and 2 <= n < 1e15 and 0 < epsilon < 1e6
     )
     filled = [name for name in ("steps", "lot_size", "candidates") if facts[name] is None]
+    if filled and isinstance(n, int) and n < 2:
+        raise fail("n", n, "must be at least 2")
+    if filled and isinstance(epsilon, float) and not known and n is not None:
+        raise fail("epsilon", epsilon, "must be a number above 0, such as 1")
     for name in ("n", *filled):
         if facts[name] is None and not (known or name == "candidates"):
             option = f"--{name.replace('_', '-')}"

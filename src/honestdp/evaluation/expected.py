@@ -41,7 +41,7 @@ class Expected:
     def precision(self) -> str:
         """How exactly, in words."""
         if self.half is None:
-            return "not at all"
+            return "too roughly to say"
         if self.unit == "share":
             return f"to within {math.ceil(1000 * self.half - 1e-9) / 10:.1f} points"
         return f"to within {self.half:.2g}"

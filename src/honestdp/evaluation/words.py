@@ -149,13 +149,33 @@ def right_of_hundred(evaluation: Evaluation) -> str:
         return found
     plain = f"{100 * accuracy.baseline:.0f}"
     if accuracy.low <= accuracy.baseline:
+        if _tells_classes_apart(evaluation):
+            recall, others = evaluation["sensitivity"].value, evaluation["specificity"].value
+            return (
+                f"{found}; it finds {100 * recall:.0f} of 100 of the second class, and is right "
+                f"for {100 * others:.0f} of 100 others (always the same answer is right for "
+                f"{plain} of 100, and finds none)"
+            )
         return f"{found}; not shown to be better than always the same answer, right for {plain}"
     return f"{found}; always the same answer is right for {plain}"
+
+
+def _tells_classes_apart(evaluation: Evaluation) -> bool:
+    """Whether both of two classes are shown to be found more often than by a guess."""
+    found = {one.name: one for one in evaluation.figures}
+    balanced = found.get("balanced accuracy")
+    known = {"sensitivity", "specificity"} <= found.keys()
+    return known and balanced is not None and balanced.low > (balanced.baseline or 0.5)
 
 
 def _whole(low: float, high: float) -> str:
     """An interval in whole numbers that hold it."""
     return f"{math.floor(low + 1e-6)} and {math.ceil(high - 1e-6)}"
+
+
+def plain_number(value: float) -> str:
+    """A number with two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):,.10g}"
 
 
 def off_on_average(evaluation: Evaluation) -> str:
@@ -167,7 +187,8 @@ def off_on_average(evaluation: Evaluation) -> str:
     error, r2 = evaluation["mean absolute error"], evaluation["R2"]
     like = f"for {evaluation.unit} like these"
     if hardly_known(error):
-        between = f"off by between {error.low:.2g} and {error.high:.2g} on average {like}"
+        ends = f"{plain_number(error.low)} and {plain_number(error.high)}"
+        between = f"off by between {ends} on average {like}"
         return f"{between}: too few test rows to say more"
     ends = f"between {error.low:.3g} and {error.high:.3g}"
     found = f"off by {within(error):.3g} on average {like} ({ends})"

@@ -523,7 +523,9 @@ class Ledger:
             return attack_bounds(PureProfile(0.0), 0.0)
         most = MixedProfile.of_pair(chain.opening.epsilon, chain.opening.delta)
         aside = math.fsum(spending.delta for spending in spendings)
-        return attack_bounds(TightestProfile(composed_profile(spendings), most), aside)
+        # Deltas of 1 and more together say nothing; the total that covers them does.
+        known = aside if aside < 1 else chain.opening.delta
+        return attack_bounds(TightestProfile(composed_profile(spendings), most), known)
 
     def history(self) -> tuple[Charge, ...]:
         """Every charge, oldest first."""

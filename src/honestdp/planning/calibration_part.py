@@ -14,22 +14,26 @@ BALANCED, COST = "balanced", "cost:"
 _FORMS = f'must be a probability between 0 and 1, "{BALANCED}", or a cost ratio such as "{COST}5"'
 
 
-def calibration_rows(rows: int, epsilon: float, share: float | str, classes: int | None) -> int:
+def calibration_rows(
+    rows: int, epsilon: float, share: float | str, classes: int | None, weighs: bool = False
+) -> int:
     """Number of calibration rows.
 
     By default a twentieth, of tables with classes that have at least 1,000 rows and at least
     2,000 / epsilon: docs/calibration.md has the measurements. With fewer, noise leaves next to
-    nothing to correct by.
+    nothing to correct by. None by default where classes are weighed in the loss: weights are asked
+    for to move the answers, and corrected probabilities would move them back.
 
     Args:
         rows: Number of rows of the table.
         epsilon: The budget.
         share: The share asked for; "auto": by the rule.
         classes: Number of classes of the target; None for a number.
+        weighs: Whether a setting weighs classes in its loss.
     """
     if isinstance(share, str):
         enough = rows >= LEAST_ROWS and rows * epsilon >= LEAST_PRECISION
-        share = SHARE if enough and classes is not None else 0.0
+        share = SHARE if enough and classes is not None and not weighs else 0.0
     found = round(share * rows)
     if share and not 0 < found < rows:
         remedy = f"leaves no rows to calibrate or to train on, of {rows}; change it"

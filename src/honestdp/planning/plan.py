@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from honestdp.planning.outside import outside_parts
 from honestdp.planning.pipelines import learnt_key, open_columns
 from honestdp.planning.public_choice import CHOSEN_ON
 from honestdp.planning.questions import AboutFit, Questions
-from honestdp.planning.role_costs import RoleCosts
+from honestdp.planning.role_costs import RoleCosts, times_root
 from honestdp.planning.spec import AUTO, Spec
 from honestdp.privacy import formats, guarantee
 from honestdp.privacy.attack import AttackBounds, attack_bounds
@@ -210,7 +209,7 @@ class Plan:
         once in each level, and once more in those by group."""
         assert self.test_noise is not None
         assert self.evaluator is not None
-        return self.test_noise * math.sqrt(len(self.evaluator.levels) + bool(self.spec.groups))
+        return times_root(self.test_noise, len(self.evaluator.levels) + bool(self.spec.groups))
 
     @property
     def calibration_count_noise(self) -> float:
@@ -218,7 +217,7 @@ class Plan:
         every row is counted once in each level."""
         assert self.calibration_noise is not None
         assert self.calibrator is not None
-        return self.calibration_noise * math.sqrt(len(self.calibrator.levels))
+        return times_root(self.calibration_noise, len(self.calibrator.levels))
 
     @property
     def shows_scores(self) -> bool:
@@ -358,11 +357,6 @@ class Plan:
             if value is not None
         }
 
-    @property
-    def weighs(self) -> bool:
-        """Whether a setting weighs classes in its loss."""
-        return any(self.spec.weights_of(one) is not None for one in self.grid.settings)
-
     def _weight_lines(self) -> list[str]:
         """A line for each way in which settings weigh classes."""
         found, classes = list[str](), self.spec.schema.target.classes or ()
@@ -462,6 +456,11 @@ class Plan:
                 f"{self.spec.calibration_rows} further rows, each with noise of standard deviation "
                 f"{self.calibration_count_noise:.3g}"
             )
+        elif self.spec.weighs and self.spec.calibration_share == AUTO:
+            found.append(
+                "  calibration: none, as it would undo the class weights; probabilities are those "
+                "of a table in which classes are as weighed"
+            )
         if threshold is not None:
             second = (self.spec.schema.target.classes or ("", ""))[1]
             words = threshold_words(threshold)
@@ -488,7 +487,12 @@ def job(spec: Spec, procedure: Procedure) -> Training:
     if procedure.selects:
         n -= round(spec.validation * spec.rows)
         if not 0 < n < others:
-            raise fail("rows", spec.rows, "too few to train on some and score on others")
+            shares = ", ".join(
+                f"{name}={getattr(spec, name)}"
+                for name in ("validation", "test_share", "calibration_share")
+            )
+            remedy = f"too few to train on some and score on others, with {shares}; lower one"
+            raise fail("rows", spec.rows, remedy)
     steps = defaults.steps(spec, n)
     found = Training(n, defaults.lot_size(spec, n, steps), steps)
     share = procedure.tuning_share

@@ -262,3 +262,16 @@ def free_count_noise(roles: RoleCosts, before: Event | None, delta: float) -> fl
         if both.epsilon(delta, before)["test"] <= most and not dearer:
             return noise
         noise = round_up(noise * 1.01)
+
+
+def times_root(noise: float, levels: int) -> float:
+    """noise * sqrt(levels), rounded up.
+
+    Args:
+        noise: The noise multiplier of all levels together.
+        levels: Number of levels in which a record is counted.
+    """
+    root = math.isqrt(levels)
+    if root * root == levels:
+        return noise * root
+    return math.nextafter(math.nextafter(noise * math.sqrt(levels), math.inf), math.inf)

@@ -173,11 +173,10 @@ class Spec:
         true_or_false("check", self.check)
         object.__setattr__(self, "about", About.of(self.about))
         check_testing(self.schema, self.test_share, self.groups)
+        if self.groups is not None and not self.test_rows:
+            remedy = f"are of test rows, and {self.rows} rows at this epsilon are too few for some"
+            raise fail("groups", self.groups, f"{remedy}; leave it out, or give a test_share")
         check_calibrating(self.calibration_share, self.classes)
-        if self.search_rows < 1:
-            remedy = f"and test_share={self.test_share} leave no rows to train on; lower one"
-            raise fail("calibration_share", self.calibration_share, remedy)
-        check_threshold(self.decision_threshold, self.classes, bool(self.calibration_rows))
         if self.delta is not None:
             checked_delta(self.delta, self.rows)
         if isinstance(self.split_seed, bool) or not isinstance(self.split_seed, Integral):
@@ -188,8 +187,15 @@ class Spec:
         self._check_model()
         self._check_metric()
         self._check_weights()
+        self._check_parts()
         self._check_options()
         self._check_choice()
+
+    def _check_parts(self) -> None:
+        if self.search_rows < 1:
+            remedy = f"and test_share={self.test_share} leave no rows to train on; lower one"
+            raise fail("calibration_share", self.calibration_share, remedy)
+        check_threshold(self.decision_threshold, self.classes, bool(self.calibration_rows))
 
     def _check_model(self) -> None:
         if self.model is None:
@@ -306,7 +312,13 @@ class Spec:
     def calibration_rows(self) -> int:
         """Number of rows held out to correct the probabilities of the released model by."""
         facts = self.rows, self.epsilon, self.calibration_share, self.classes
-        return calibration_rows(*facts)
+        return calibration_rows(*facts, weighs=self.weighs)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether a setting weighs classes in its loss."""
+        settings = self.grid.settings if isinstance(self.grid, Grid) else ({},)
+        return any(self.weights_of(one) is not None for one in settings)
 
     @property
     def search_rows(self) -> int:

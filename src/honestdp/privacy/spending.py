@@ -158,7 +158,10 @@ def composed_profile(spendings: Sequence[Spending]) -> Profile:
     """
     shared: dict[tuple[object, ...], Profile] = {}  # equal ones are composed faster
     own = [shared.setdefault(s.facts, s.best_profile()) for s in spendings]
-    return TightestProfile(composed(own), compose(spendings).best_profile())
+    together = composed(own)
+    if math.fsum(s.delta for s in spendings) >= 1:  # then what they add up to says nothing
+        return together
+    return TightestProfile(together, compose(spendings).best_profile())
 
 
 def default_orders(epsilon: float, delta: float) -> tuple[float, ...]:

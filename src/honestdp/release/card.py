@@ -77,13 +77,16 @@ class Assumption(Part):
     why: str
 
 
+Role = Literal["training", "validation", "calibration", "test"]
+
+
 class Accounting(Part):
     """How the guarantee was computed. larger_side: the part of the table whose records the search
     costs more, which determines the guarantee."""
 
     bound: str
     conversion: str
-    larger_side: Literal["training", "validation"]
+    larger_side: Role
     assumptions: tuple[Assumption, ...]
 
 
@@ -464,10 +467,10 @@ class Card(Part):
 
 
 def _side(card: Card) -> str:
-    if not card.declared_public.get("validation_rows"):
+    if not any(card.declared_public.get(f"{part}_rows") for part in ("validation", "test")):
         return ""
     side = card.accounting.larger_side
-    return f" Of the two parts of the table the {side} part costs more, and counts."
+    return f" Of the parts of the table the {side} part costs most, and counts."
 
 
 def _chosen_on(card: Card) -> list[str]:

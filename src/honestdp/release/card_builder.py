@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any
 
 from honestdp.evaluation import Calibration, Evaluation
 from honestdp.ledger import fingerprint
@@ -28,6 +28,7 @@ from honestdp.release.card import (
     MetricFacts,
     Preprocessing,
     ProcedureFacts,
+    Role,
 )
 from honestdp.release.card_facts import card_facts
 from honestdp.schema import Schema
@@ -35,6 +36,9 @@ from honestdp.text import SIMULATION, small, up
 from honestdp.version import __version__
 
 _LIBRARIES = ("dp-accounting", "numba", "numpy", "scipy", "torch")
+
+
+_ROLES: tuple[Role, ...] = ("training", "validation", "calibration", "test")
 
 
 def build_card(
@@ -60,10 +64,8 @@ def build_card(
     calibration: How its probabilities were corrected.
     decision_threshold: Where its answer changes; None: at 0.5.
     """
-    spec, paid = plan.spec, plan.role_epsilons
-    dearer: Literal["training", "validation"] = (
-        "validation" if paid.get("validation", 0.0) > paid["training"] else "training"
-    )
+    spec = plan.spec
+    dearer: Role = max(_ROLES, key=lambda role: plan.role_epsilons.get(role, 0.0))
     return Card(
         mark=SIMULATION if simulated else "",
         guarantee=_guarantee(plan, simulated),
@@ -88,6 +90,11 @@ def build_card(
             "training_rows": plan.training.n,
             "validation_rows": plan.validation_rows,
             **({"test_rows": spec.test_rows} if spec.test_rows else {}),
+            **(
+                {}
+                if spec.decision_threshold is None
+                else {"decision_threshold": spec.decision_threshold}
+            ),
             **({"calibration_rows": spec.calibration_rows} if spec.calibration_rows else {}),
             "split_seed": spec.split_seed,
             "schema": spec.schema.model_dump(mode="json"),
@@ -154,13 +161,14 @@ def _versions() -> dict[str, str]:
 def _guarantee(plan: Plan, simulated: bool) -> Guarantee:
     epsilon, delta = up(plan.epsilon), small(plan.delta)
     check = "" if plan.check is None else ", and the check of the table"
-    evaluation = "" if plan.evaluator is None else ", the evaluation of the model"
+    counted = "" if plan.calibrator is None else ", the correction of its probabilities"
+    counted += "" if plan.evaluator is None else ", the evaluation of the model"
     would = "would be, were its randomness secret," if simulated else "is"
     statement = (
         f"Everything released {would} ({epsilon}, {delta})-differentially private for "
         f"{plan.spec.schema.unit}: whether or not one such record is real, any outcome is at most "
         f"e^{epsilon} times as likely, but for a probability of {delta}. This covers the training "
-        f"of every candidate, every validation score{evaluation} and every bound learnt{check}, "
+        f"of every candidate, every validation score{counted} and every bound learnt{check}, "
         "not the winner alone."
     )
     return Guarantee(epsilon=plan.epsilon, delta=plan.delta, statement=statement)
@@ -186,6 +194,8 @@ def _conversion(plan: Plan) -> str:
 def _released(plan: Plan, askings: int) -> str:
     learnt = any(question.learns for question in plan.questions)
     found = ", and what was learnt before" if learnt else ""
+    if plan.calibrator is not None:
+        found += ", and noisy counts of calibration rows, which correct its probabilities"
     found += "" if plan.evaluator is None else ", and noisy counts of test rows, which evaluate it"
     found += ", and by noisy counts whether the table fits its schema" if askings else ""
     return plan.procedure.released(found)
@@ -200,7 +210,7 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
             mechanism=("on a random subset, the last on the rest of all rows: " if subset else "")
             + f"{job.steps} clipped sums of Poisson lots (sampling probability "
             f"{job.sampling_probability:.6g}) with Gaussian noise, in units of the clip norm"
-            + ("; the loss weighs classes by public numbers, before the clip" * plan.weighs),
+            + ("; the loss weighs classes by public numbers, before the clip" * plan.spec.weighs),
             noise=plan.noise_multiplier,
             epsilon=plan.role_epsilons["training"],
         )

@@ -49,7 +49,7 @@ def in_words(seconds: float) -> str:
     for unit, length in (("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 1.5 * length:
             return f"{seconds / length:.2g} {unit}"
-    return f"{max(seconds, 1.0):.2g} seconds"
+    return "a second" if seconds < 1.5 else f"{seconds:.2g} seconds"
 
 
 def _made_up(encoding: RowEncoding, rows: int) -> Any:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
@@ -52,7 +53,8 @@ class Part:
 class TestRows:
     """Rows to evaluate the released model on. Sensitive.
 
-    all: All of them. groups: Those of each group, where the spec names a column of groups.
+    all: All of them. groups: All of them in their places, those of one group present, for each
+    group of the column that the spec names.
     """
 
     all: Examples
@@ -173,9 +175,17 @@ def _groups(plan: Plan, opened: Table) -> Rows:
 
 
 def _test_rows(plan: Plan, encoded: Encoded, test: Rows, groups: Rows | None) -> TestRows:
-    names = () if groups is None else group_values(plan.spec.schema, plan.spec.groups)
-    own = [_with_null(encoded, test[groups[test] == i]) for i in range(len(names))]  # type: ignore[index]
-    return TestRows(picked(encoded, test), tuple(own))
+    """Every group holds all test rows in their places, with those of other groups not present: the
+    last bits of an output depend on the size of its batch and on the row's place in it, so that
+    with rows of a group packed together one record could move the counts of others."""
+    rows = picked(encoded, test)
+    if groups is None:
+        return TestRows(rows, ())
+    own = []
+    for i in range(len(group_values(plan.spec.schema, plan.spec.groups))):
+        mask = torch.from_numpy(groups[test] == i).to(rows.present)
+        own.append(replace(rows, present=rows.present * mask))
+    return TestRows(rows, tuple(own))
 
 
 def opened_table(plan: Plan, table: Any) -> Table:

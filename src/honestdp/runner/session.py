@@ -16,6 +16,7 @@ from honestdp.evaluation import Evaluation
 from honestdp.ledger import Charge, Ledger, Receipt
 from honestdp.planning.plan import Plan
 from honestdp.randomness import Randomness
+from honestdp.release.code import code
 from honestdp.release.released import Release
 from honestdp.resume.journal import journal_in
 from honestdp.resume.state import StateFile
@@ -79,6 +80,7 @@ class Session:
 
     def __enter__(self) -> Session:
         seed = self._account.seed
+        code()  # asks git now, for the card: how long a search takes depends on K
         self.journal = journal_in(self._folder, self._state, self._config)
         try:
             self.randomness = (

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from honestdp.evaluation.words import hardly_known
 from honestdp.release.card_formats import card_formats
 from honestdp.release.card_formats.base import CardFormat
 from honestdp.release.declared_table import DeclaredTable
@@ -85,7 +86,10 @@ def _index(card: Card, task: str) -> dict[str, Any] | None:
     figures = [
         {"type": _METRICS.get(one.name, one.name), "name": one.name, "value": one.value}
         for one in card.evaluation.figures
+        if one.larger_is_better is not None and not hardly_known(one)
     ]
+    if not figures:
+        return None
     table = DeclaredTable.of(card)
     result = {
         "task": {"type": task},
@@ -123,6 +127,7 @@ def _data(card: Card) -> list[str]:
     parts = {
         "trained on": "training_rows",
         "held out to choose": "validation_rows",
+        "held out to correct probabilities": "calibration_rows",
         "held out to evaluate": "test_rows",
     }
     shares = ", ".join(f"{public[key]} {what}" for what, key in parts.items() if public.get(key))
@@ -150,10 +155,10 @@ def _evaluation(card: Card) -> list[str]:
     ]
     for one in found.figures:
         plain = "" if one.baseline is None else f"{one.baseline:.4g}"
-        lines.append(
-            f"| {_md(one.name)} | {one.value:.4g} | {one.low:.4g} to {one.high:.4g} | {plain} |"
-        )
+        value = "?" if hardly_known(one) else f"{one.value:.4g}"
+        lines.append(f"| {_md(one.name)} | {value} | {one.low:.4g} to {one.high:.4g} | {plain} |")
     by_group = [f"- {_md(one.words)}" for one in card.utility_by_group or ()]
+    lines += ["", *(f"- {_md(line)}." for line in card.answer_lines)] if card.answer_lines else []
     return [*lines, "", "By group:", "", *by_group] if by_group else lines
 
 
@@ -169,7 +174,7 @@ def _privacy(card: Card) -> list[str]:
     )
     return [
         f"- epsilon {up(promise.epsilon)}, delta {small(promise.delta)} ({card.variant or 'DP'}), "
-        "for all that touched the rows: training, choosing and evaluating.",
+        "for all that touched the rows: training, choosing, correcting and evaluating.",
         *([f"- Why this epsilon: {_md(reason)}"] if reason else []),
         f"- Protected: {_md(card.unit)}. {_md(card.contribution)}",
         f"- Neighbouring tables: {_md(card.neighbours)}",

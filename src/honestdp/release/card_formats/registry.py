@@ -150,7 +150,8 @@ def _model(card: Card) -> dict[str, Any]:
 def _accounting(card: Card) -> dict[str, Any]:
     accounting = card.accounting
     return {
-        "post_processing": "Figures of quality and intervals follow from noisy counts.",
+        "post_processing": "Figures of quality with their intervals, and corrections of "
+        "probabilities, follow from noisy counts.",
         "composition": f"{accounting.conversion}. Bound: {accounting.bound}.",
     }
 
