@@ -149,6 +149,8 @@ def test_rows_and_epsilon_are_enough() -> None:
     assert "likely: a guess, from 6 public tables and not from yours" in done.stderr
     found = json.loads(honestdp("plan", "--n", "10000", "--epsilon", "1", "--json").stdout)
     assert (found["inputs"]["steps"], found["inputs"]["candidates"]) == (300, 4)
+    hits = {row["hit_probability"] for row in found["rows"] if row["procedure"] != "untuned"}
+    assert min(hits - {None}) >= 0.9 - 1e-9
     spec = Spec(schema=adult().schema, rows=10000, epsilon=1.0)
     plan = make_plan(spec)
     assert (plan.training.steps, plan.training.lot_size) == (300, 289)

@@ -131,6 +131,7 @@ def _fill_in(facts: dict[str, Any]) -> list[str]:
     """What nobody gave, as a plan of the default model has it; what to say of it."""
     from honestdp.planning.defaults import usual_lot_size, usual_steps
     from honestdp.planning.likely import guess
+    from honestdp.procedures.base import HIT_PROBABILITY
 
     n, epsilon = facts["n"], facts["epsilon"]
     known = (
@@ -148,6 +149,8 @@ def _fill_in(facts: dict[str, Any]) -> list[str]:
             raise InputError(f"Missing option '{option}'; give it, {also}or --serve to try values")
     if facts["candidates"] is None:
         facts["candidates"] = USUAL_CANDIDATES
+        if facts["hit_probability"] is None:  # searches are compared at the same one
+            facts["hit_probability"] = HIT_PROBABILITY
     if facts["steps"] is None:
         facts["steps"] = usual_steps(n, epsilon)
     if facts["lot_size"] is None:

@@ -117,6 +117,11 @@ class Metric(ABC):
         return int(units[0])
 
     @property
+    def picked(self) -> str:
+        """What candidates are picked by if no scores are released, in the plural."""
+        return self.summed
+
+    @property
     def worst(self) -> float:
         """The worst value that a row can have."""
         return 0.0 if self.larger_is_better else self.bound

@@ -79,6 +79,10 @@ class CountedMetric(Metric):
     def picks(self, classes: int | None) -> bool:
         return False
 
+    @property
+    def picked(self) -> str:
+        return "numbers of pairs of rows of both classes in the right order, by the number of rows"
+
     def pick_units(self, units: NDArray[np.int64], rows: int, classes: int | None) -> int:
         """*Theorem.* It moves as `Metric.pick_units` says. *Proof.* `pick_count` falls by a d in
         [0, 1]; and floor(a) - floor(a - UNITS d) lies between 0 and UNITS, as a whole number below

@@ -235,6 +235,11 @@ class Plan:
         return metrics.get(self.spec.metric)
 
     @property
+    def scored_by(self) -> str:
+        """What candidates are compared by, in the plural."""
+        return self.metric.picked if self.procedure.scoring == "pick" else self.metric.summed
+
+    @property
     def sensitivity(self) -> float:
         """The most that one validation record can change a score."""
         return self.metric.bound
@@ -431,7 +436,7 @@ class Plan:
             what = "noise of standard deviation" if scoring.kind == "scores" else "Gumbel noise of"
             about = "" if self.share is None else "about "
             lines.append(
-                f"  scores: {self.metric.summed} on {about}{self.scored_rows:.0f} other rows, with "
+                f"  scores: {self.scored_by} on {about}{self.scored_rows:.0f} other rows, with "
                 f"{what} {scoring.noise * self.sensitivity:.4g}"
             )
         lines += self._weight_lines()

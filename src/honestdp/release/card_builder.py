@@ -219,7 +219,7 @@ def _covered(plan: Plan, askings: int) -> tuple[Access, ...]:
         found.append(
             Access(
                 what=f"validation {scoring.what}",
-                mechanism=f"{plan.metric.summed} with {scoring.mechanism}",
+                mechanism=f"{plan.scored_by} with {scoring.mechanism}",
                 noise=scoring.noise * plan.sensitivity,
                 epsilon=plan.role_epsilons["validation"],
             )
