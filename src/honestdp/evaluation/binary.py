@@ -83,14 +83,15 @@ class Binary(Evaluator):
     def _answer_figures(self, block: Block, table: Callable[[Floats], Floats]) -> list[Figure]:
         """The figures that follow from class (row) by answer (column)."""
         now = table(block.counts)
+        always = float(now[1].sum() > now[0].sum())  # what the most frequent class finds
         wanted: dict[str, tuple[Callable[[Floats], float], float | None]] = {
             "accuracy": (
                 lambda c: ratio(c[0, 0] + c[1, 1], c.sum()),
                 ratio(now.sum(1).max(), now.sum()),
             ),
             "balanced accuracy": (lambda c: (_recall(c, 0) + _recall(c, 1)) / 2, 0.5),
-            "sensitivity": (lambda c: _recall(c, 1), None),
-            "specificity": (lambda c: _recall(c, 0), None),
+            "sensitivity": (lambda c: _recall(c, 1), always),
+            "specificity": (lambda c: _recall(c, 0), 1.0 - always),
             "precision": (
                 lambda c: ratio(c[1, 1], c[:, 1].sum()),
                 ratio(now[1].sum(), now.sum()),
