@@ -51,9 +51,9 @@ class Loss:
         return cls(classes, tuple(between(*WEIGHTS, "weights", weight) for weight in weights))
 
     @property
-    def kernel_weights(self) -> NDArray[np.float32]:
-        """The weights as the compiled kernels read them; empty if there are none."""
-        return np.array(self.weights or (), dtype=np.float32)
+    def kernel_weights(self) -> NDArray[np.float32] | None:
+        """The weights as the compiled kernels read them; None if there are none."""
+        return None if self.weights is None else np.array(self.weights, dtype=np.float32)
 
     def weight(self, targets: Tensor) -> Tensor | float:
         """The weight of each target, [...]; any where the class is unknown."""

@@ -22,7 +22,7 @@ def output_gradient(loss: Any, weights: Any, label: Any, target: Any, present: A
     """Overwrites the outputs z by the loss's gradient; returns its squared norm.
 
     A class outside the declared ones gives zero, as does an absent example. weights: Of the
-    classes; empty if there are none. The norm, by which an example is clipped, is that of the
+    classes; None if there are none. The norm, by which an example is clipped, is that of the
     weighted gradient.
     """
     counts = present
@@ -43,9 +43,11 @@ def output_gradient(loss: Any, weights: Any, label: Any, target: Any, present: A
         for c in range(z.size):
             z[c] = z[c] / total - (float32(1) if c == label else float32(0))
     square = 0.0  # norms in float64: the square of a small float32 is 0, and 0 is not clipped
-    weight = weights[label] if counts and weights.size > 0 else float32(1)
+    if weights is not None:  # decided when it is compiled, and so free without weights
+        for c in range(z.size):
+            z[c] = z[c] * weights[label] if counts else float32(0)
     for c in range(z.size):
-        z[c] = z[c] * weight if counts else float32(0)
+        z[c] = z[c] if counts else float32(0)
         square += float64(z[c]) * float64(z[c])
     return square
 
