@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from honestdp.planning.table import CostTable
 
 
-USUAL_CANDIDATES = 4  # as named grids have
-
-
 def command(
     n: Annotated[
         int | None,
@@ -129,7 +126,7 @@ def command(
 
 def _fill_in(facts: dict[str, Any]) -> list[str]:
     """What nobody gave, as a plan of the default model has it; what to say of it."""
-    from honestdp.planning.defaults import usual_lot_size, usual_steps
+    from honestdp.planning.defaults import USUAL_CANDIDATES, usual_training
     from honestdp.planning.likely import guess
     from honestdp.procedures.base import HIT_PROBABILITY
 
@@ -151,10 +148,9 @@ def _fill_in(facts: dict[str, Any]) -> list[str]:
         facts["candidates"] = USUAL_CANDIDATES
         if facts["hit_probability"] is None:  # searches are compared at the same one
             facts["hit_probability"] = HIT_PROBABILITY
-    if facts["steps"] is None:
-        facts["steps"] = usual_steps(n, epsilon)
-    if facts["lot_size"] is None:
-        facts["lot_size"] = usual_lot_size(n, epsilon, facts["steps"])
+    if facts["steps"] is None or facts["lot_size"] is None:
+        usual = usual_training(n, epsilon, facts["lot_size"], facts["steps"])
+        facts["lot_size"], facts["steps"] = usual
     said = ", ".join(f"{name.replace('_', ' ')} {facts[name]}" for name in filled)
     lines = [f"of the default model, as nothing else was given: {said}"] if filled else []
     likely = guess(n, epsilon) if known and filled else None

@@ -14,11 +14,11 @@ from typing import Any
 from honestdp.errors import InputError, fail, positive_integer
 from honestdp.planning.affordable import MOST, affordable
 from honestdp.planning.costs import cost_table
-from honestdp.planning.defaults import usual_lot_size, usual_steps
+from honestdp.planning.defaults import USUAL_CANDIDATES, usual_training
 from honestdp.planning.likely import guess
 from honestdp.planning.table import CostTable, Row
 from honestdp.privacy.guess import guess_chance
-from honestdp.procedures.base import SUBSET_SHARE
+from honestdp.procedures.base import HIT_PROBABILITY, SUBSET_SHARE
 from honestdp.text import in_100, small, up
 
 # Limits of one request. The slowest request found within them took 17 seconds and 1.2 GB; a lot of
@@ -40,8 +40,8 @@ class PlannerInputs:
 
     n: int = 36177
     epsilon: float = 1.0
-    candidates: int = 4
-    hit_probability: float = 0.9
+    candidates: int = USUAL_CANDIDATES
+    hit_probability: float = HIT_PROBABILITY
     lot_size: int | None = None
     steps: int | None = None
     delta: float | None = None
@@ -51,9 +51,7 @@ class PlannerInputs:
     @property
     def training(self) -> tuple[int, int]:
         """The lot size and the number of steps; where neither is given, by the library's rule."""
-        steps = usual_steps(self.n, self.epsilon) if self.steps is None else self.steps
-        usual = usual_lot_size(self.n, self.epsilon, steps)
-        return usual if self.lot_size is None else self.lot_size, steps
+        return usual_training(self.n, self.epsilon, self.lot_size, self.steps)
 
 
 def read(query: Mapping[str, str]) -> PlannerInputs:
@@ -66,23 +64,17 @@ def read(query: Mapping[str, str]) -> PlannerInputs:
         if text.strip():
             values[name] = _whole(name, text) if name in LARGEST else _number(name, text)
     inputs = PlannerInputs(**values)
-    if inputs.n < 2 or not 0 < inputs.epsilon < MOST_EPSILON:
-        positive_integer("n", inputs.n)
+    if positive_integer("n", inputs.n) < 2:
+        raise fail("n", inputs.n, "must be at least 2")
+    if not 0 < inputs.epsilon < MOST_EPSILON:
         remedy = f"must be a number above 0 and below {MOST_EPSILON:g}"
-        raise fail(*_outside(inputs, remedy))
+        raise fail("epsilon", inputs.epsilon, remedy)
     if inputs.training[0] * RAREST < inputs.n:
         least = -(-inputs.n // RAREST)
         raise fail(
             "lot_size", inputs.training[0], f"the page computes from {least} up at n={inputs.n}"
         )
     return inputs
-
-
-def _outside(inputs: PlannerInputs, remedy: str) -> tuple[str, object, str]:
-    """What is wrong with n or epsilon."""
-    if inputs.n < 2:
-        return "n", inputs.n, "must be at least 2"
-    return "epsilon", inputs.epsilon, remedy
 
 
 def answer(what: str, query: Mapping[str, str]) -> dict[str, Any]:

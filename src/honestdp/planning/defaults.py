@@ -33,6 +33,7 @@ from honestdp.schema.paid_check import plan_check
 
 FEWEST_STEPS, FEWEST_FIXED, MOST_STEPS = 300, 2500, 6000
 MOST_LOT = 4096
+USUAL_CANDIDATES = 4  # as named grids have
 NORM_SHARE = 0.01  # of the budget, for learning the norm of a typical row
 
 
@@ -88,6 +89,21 @@ def usual_lot_size(n: int, epsilon: float, steps: int) -> int:
     """
     wanted = n * epsilon / (2 * math.sqrt(steps))
     return max(1, min(round(wanted), n // 2, MOST_LOT))
+
+
+def usual_training(
+    n: int, epsilon: float, lot_size: int | None = None, steps: int | None = None
+) -> tuple[int, int]:
+    """The lot size and the number of steps; what is not given, as the default model has it.
+
+    Args:
+        n: Number of rows to train on.
+        epsilon: The budget.
+        lot_size: If it is given.
+        steps: If they are given.
+    """
+    steps = usual_steps(n, epsilon) if steps is None else steps
+    return usual_lot_size(n, epsilon, steps) if lot_size is None else lot_size, steps
 
 
 def questions(spec: Spec) -> Questions:

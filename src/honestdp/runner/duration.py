@@ -33,10 +33,9 @@ def expected_seconds(plan: Plan, workers: int | None = None) -> float:
     Returns:
         The expected seconds of training; reading and encoding rows come on top.
     """
-    models, candidates = models_of(plan), plan.candidates
+    models = models_of(plan)
     runs = plan.procedure.expected_runs or 1.0
     each = [_of_one(plan, i, model, workers) for i, model in enumerate(models)]
-    assert len(candidates) == len(each)
     return runs * sum(each) / len(each)
 
 
@@ -72,12 +71,12 @@ def _of_one(plan: Plan, setting: int, model: Model, workers: int | None) -> floa
     classes = plan.spec.classes
     targets = torch.zeros(rows) if classes is None else torch.zeros(rows, dtype=torch.long)
     source, lot = examples(made, targets), min(plan.training.lot_size, rows / 2)
-    steps, took = 2, 0.0
+    candidate, steps = plan.candidates[setting], 2
     while True:  # the first time compiles, and does not count
         counts, steps = steps > 2, min(2 * steps, plan.training.steps)
         began = time.perf_counter()
         train(
-            model, source, [plan.candidates[setting]], Schedule(steps, lot),
+            model, source, [candidate], Schedule(steps, lot),
             Randomness.simulation(0), workers=workers,
         )  # fmt: skip
         took = time.perf_counter() - began
