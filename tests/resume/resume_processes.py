@@ -88,7 +88,7 @@ def kill(folder: Path, kills: int, seed: int) -> dict[str, int]:
 
 def interrupt(folder: Path) -> dict[str, object]:
     """Ctrl-C in the middle of a run; what it says, and whether it then goes on."""
-    plan = plan_of("random-repeats", steps=8_000)
+    plan = plan_of("random-repeats", steps=40_000)
     ledger = new_ledger(folder)
     run(plan_of("random-repeats"), table(), seed=1)
     if not (pid := os.fork()):
